@@ -28,8 +28,8 @@ type Deferral struct {
 }
 
 // Deferrable lets a task answer [ErrDeferred]. Each of its attempts has a
-// [Token], which is stored before Execute is called, and with which the store
-// ends the attempt, once (storage.Inbox: EndToken, Beat). If a process
+// [Token], which is stored before Execute is called, and with which engine.EndToken
+// ends the attempt, once. If a process
 // dies and Execute is called again for the same attempt, the token is the same. If the
 // token is used before Execute returns, the attempt ends with that, whatever Execute returns.
 // An Execute that returns a result, or another error, ends the attempt itself.

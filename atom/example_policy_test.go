@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A card network is busy now and then. Each attempt may take ten seconds; busy is
@@ -23,7 +24,7 @@ func ExampleAttempts() {
 	},
 		atom.Timeout(10*time.Second),
 		atom.Attempts(3, atom.Exponential(time.Millisecond, time.Minute).WithJitter(0.2), "Card.Busy"))
-	eng, err := engine.New(charge)
+	eng, err := engine.New(charge, memstore.New())
 	check(err)
 	_, err = eng.Run(context.Background(), "order-1")
 	fmt.Println(err)
@@ -51,7 +52,7 @@ func ExampleIfRevertFails() {
 	})
 
 	ctx := context.Background()
-	eng, err := engine.New(flow.Linear("trip", book, pay))
+	eng, err := engine.New(flow.Linear("trip", book, pay), memstore.New())
 	check(err)
 	res, err := eng.Run(ctx, "trip-1")
 	fmt.Println(errors.Is(err, engine.ErrSuspended), res.Run.Failure)
@@ -82,7 +83,7 @@ func ExamplePivot() {
 			errors.New("no such address")
 	})
 	eng, err := engine.New(flow.Linear("order", undoable("charge"), undoable("ship", atom.Pivot()), undoable("stamp"),
-		mail))
+		mail), memstore.New())
 	check(err)
 	_, err = eng.Run(context.Background(), "order-1")
 	fmt.Println(err)

@@ -48,7 +48,7 @@ func ExampleTx() {
 	_, err = db.ExecContext(ctx, `CREATE TABLE bookings (id INTEGER PRIMARY KEY, seat TEXT, key TEXT)`)
 	check(err)
 
-	eng, err := engine.New(book, engine.WithStore(store), engine.With(atom.NewKey[string]("seat"), "12A"))
+	eng, err := engine.New(book, store, engine.With(atom.NewKey[string]("seat"), "12A"))
 	check(err)
 	res, err := eng.Run(ctx, "booking-4711")
 	check(err)

@@ -27,13 +27,13 @@ func ExampleDeferrable() {
 
 	ctx := context.Background()
 	store := memstore.New() // a database, if it is to outlive the process
-	eng, err := engine.New(approve, engine.WithStore(store))
+	eng, err := engine.New(approve, store)
 	check(err)
 	_, err = eng.Run(ctx, "order-1", engine.Unload())
 	fmt.Println(errors.Is(err, engine.ErrWaiting))
 
 	// The party that has the token answers, from any process.
-	_, err = store.EndToken(ctx, <-mail, storage.TokenEnd{Result: atom.MustEncode("Ann")})
+	_, err = engine.EndToken(ctx, store, <-mail, storage.TokenEnd{Result: atom.MustEncode("Ann")})
 	check(err)
 
 	res, err := eng.Run(ctx, "order-1")
@@ -51,11 +51,12 @@ func ExampleAwaits() {
 	paid := atom.Awaits[string]("wait-for-payment", "paid", atom.Deferral{Deadline: 24 * time.Hour}, atom.As("receipt"))
 
 	ctx := context.Background()
-	eng, err := engine.New(paid)
+	store := memstore.New()
+	eng, err := engine.New(paid, store)
 	check(err)
 	check(eng.Start(ctx, "order-1"))
 	// Sent again under the same key, it counts once.
-	check(engine.SignalOnce(ctx, eng.Store(), "order-1", "bank-transfer-99", "paid", "receipt 17"))
+	check(engine.SignalOnce(ctx, store, "order-1", "bank-transfer-99", "paid", "receipt 17"))
 	res, err := eng.Run(ctx, "order-1")
 	check(err)
 	receipt, err := engine.Get(res, atom.NewKey[string]("receipt"))

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -20,13 +21,13 @@ import (
 )
 
 // A damaging store answers that the records of some runs are damaged.
-type damaging struct{ storage.Store }
+type damaging struct{ backend.Store }
 
-func (d damaging) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, time.Time, error) {
+func (d damaging) Due(ctx context.Context, q backend.DueQuery) ([]backend.Due, time.Time, error) {
 	due, next, err := d.Store.Due(ctx, q)
 	for i := range due {
 		if strings.HasPrefix(due[i].Run, "damaged") {
-			due[i] = storage.Due{Run: due[i].Run, Err: fmt.Errorf("%w: %s", storage.ErrCorrupt, due[i].Run)}
+			due[i] = backend.Due{Run: due[i].Run, Err: fmt.Errorf("%w: %s", storage.ErrCorrupt, due[i].Run)}
 		}
 	}
 	return due, next, err
@@ -41,8 +42,8 @@ func TestBadRows(t *testing.T) {
 	says := func(name string) flow.Node {
 		return flow.Linear(name, atom.Func("say", func(context.Context, struct{}) (string, error) { return "", nil }))
 	}
-	run := func(id, of, definition string) func(*testing.T, storage.Store, int) {
-		return func(t *testing.T, store storage.Store, i int) {
+	run := func(id, of, definition string) func(*testing.T, backend.Store, int) {
+		return func(t *testing.T, store backend.Store, i int) {
 			t.Helper()
 			at := time.Now().Add(-time.Hour)
 			one := storage.Run{ID: fmt.Sprint(id, i), Flow: of, Structure: "x", Definition: definition, Created: at, Due: at}
@@ -51,13 +52,13 @@ func TestBadRows(t *testing.T) {
 			}
 		}
 	}
-	job := func(of string) func(*testing.T, storage.Store, int) {
-		return func(t *testing.T, store storage.Store, i int) {
+	job := func(of string) func(*testing.T, backend.Store, int) {
+		return func(t *testing.T, store backend.Store, i int) {
 			t.Helper()
 			post(t, store, jobs.Job{ID: fmt.Sprint("bad", i), Flow: of, Priority: 1})
 		}
 	}
-	for name, add := range map[string]func(*testing.T, storage.Store, int){
+	for name, add := range map[string]func(*testing.T, backend.Store, int){
 		"definition does not parse":       job("unparsed"),
 		"definition's language panics":    job("panics"),
 		"definition's language is gone":   job("gone"),
@@ -93,14 +94,14 @@ func TestBadRows(t *testing.T) {
 					add(t, store, i)
 				}
 				post(t, store, jobs.Job{ID: "good", Flow: "trip", Run: "good"})
-				eng, err := engine.New(says("trip"), engine.WithStore(store))
+				eng, err := engine.New(says("trip"), store)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if err := eng.Start(t.Context(), "last"); err != nil {
 					t.Fatal(err)
 				}
-				serve(t, store, catalog, 5*time.Second, conductor.WithSlots(2))
+				serve(t, store, catalog, 5*time.Second, engine.WithSlots(2))
 				wantRun(t, store, "good", states.FlowSuccess)
 				wantRun(t, store, "last", states.FlowSuccess)
 			})

@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/awaited"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/boundedcache"
 	"github.com/ebbflow/ebb/internal/jsonschema"
 	"github.com/ebbflow/ebb/storage"
@@ -69,7 +70,7 @@ func (c *Catalog) Add(number int64, root flow.Node) *Catalog {
 	list := c.flows[root.Name()]
 	plan, err := flow.CompileOpen(root, nil)
 	if err == nil {
-		err = storage.CheckPlan(plan)
+		err = backend.CheckPlan(plan)
 	}
 	switch {
 	case number < 1:
@@ -133,7 +134,7 @@ func (c *Catalog) Queues(f func(ctx context.Context, run *flow.RunInfo, queue st
 type serving struct {
 	*Catalog
 
-	store storage.Store
+	store backend.Store
 }
 
 var (
@@ -288,7 +289,7 @@ func (c *serving) wanted(ctx context.Context, of Ref, input func() (atom.Value, 
 			return v.root, "", nil
 		}
 	}
-	def, err := storage.FindDefinition(ctx, c.store, of.Flow, of.Version)
+	def, err := backend.FindDefinition(ctx, c.store, of.Flow, of.Version)
 	if err == nil {
 		root, err := c.defined(ctx, def.Hash)
 		return root, def.Hash, err
@@ -300,8 +301,8 @@ func (c *serving) wanted(ctx context.Context, of Ref, input func() (atom.Value, 
 	if of.Version != 0 {
 		what = fmt.Sprintf("version %d of %s", of.Version, what)
 	}
-	return nil, "", fmt.Errorf("%w: %s is neither in the catalog, which has %s, nor a stored definition", errUnknown, what,
-		c.names())
+	what += " is neither in the catalog, which has " + c.names() + ", nor a stored definition"
+	return nil, "", &unknownError{what}
 }
 
 // ofStore marks an error of the store, to distinguish it from an error in the definition.
@@ -312,8 +313,12 @@ func ofStore(err error) error {
 	return &engine.StoreError{Err: err}
 }
 
-// errUnknown is the error for a flow that another conductor may know.
-var errUnknown = fmt.Errorf("conductor: %w", storage.ErrNotFound)
+// An unknownError is the error for a flow that another conductor may know.
+type unknownError struct{ what string }
+
+func (e *unknownError) Error() string { return "conductor: " + e.what }
+
+func (*unknownError) Unwrap() error { return storage.ErrNotFound }
 
 // names lists the flows in the catalog, for messages.
 func (c *Catalog) names() string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
@@ -58,7 +59,7 @@ func TestChildrenOfFlows(t *testing.T) {
 			post(t, store, jobs.Job{ID: id, Flow: "order", Input: map[string]any{"items": items}})
 		}
 		one := conductor.NewCatalog().Add(1, picking("one", done))
-		serve(t, store, one, 30*time.Second, conductor.WithDrain(0)) // dies in the middle of each item
+		serve(t, store, one, 30*time.Second, engine.WithDrain(0)) // dies in the middle of each item
 		wantRun(t, store, "none", states.FlowSuccess)
 		both := conductor.NewCatalog().Add(1, picking("one", done)).Add(2, picking("two", done))
 		serve(t, store, both, time.Hour)

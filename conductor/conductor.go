@@ -16,6 +16,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
@@ -23,18 +24,11 @@ import (
 
 // A Conductor serves a store. Create one with [New].
 type Conductor struct {
-	store      storage.Store
-	catalog    *serving
-	board      *jobs.Board
-	policy     jobs.Policy
-	offers     map[string]string
-	log        hclog.Logger
-	opts       []engine.Option // options of the server's engine
-	serverOpts []engine.ServerOption
-	slots      int
-	drain      time.Duration
-
+	store   backend.Store
+	catalog *serving
+	board   *jobs.Board
 	server  *engine.Server
+	log     hclog.Logger
 	stage   atomic.Int32
 	written lastCheck
 	probes  singleflight.Group // of probes of the store
@@ -53,68 +47,25 @@ const (
 // String returns the name of the stage, such as "serving".
 func (s stage) String() string { return [...]string{"idle", "serving", "draining", "stopped"}[s] }
 
-// An Option configures a conductor.
-type Option func(*Conductor)
-
-// DefaultDrain is how long running atoms may continue after a conductor is told to stop, unless [WithDrain] sets
+// DefaultDrain is how long running atoms may continue after a conductor is told to stop, unless [engine.WithDrain] sets
 // another time.
 const DefaultDrain = 30 * time.Second
 
-// WithSlots limits how many runs are driven at the same time; the default is [engine.DefaultSlots]. Runs that only
-// wait take no slot.
-func WithSlots(n int) Option { return func(c *Conductor) { c.slots = n } }
-
-// WithDrain sets how long running atoms may continue after the conductor is told to stop.
-func WithDrain(d time.Duration) Option { return func(c *Conductor) { c.drain = d } }
-
-// WithOffers sets what this process offers to jobs and runs that need it, such as "gpu" = "a100".
-func WithOffers(offers map[string]string) Option { return func(c *Conductor) { c.offers = offers } }
-
-// WithPolicy sets how the conductor handles failed claims of jobs.
-func WithPolicy(p jobs.Policy) Option { return func(c *Conductor) { c.policy = p } }
-
-// WithLogger sets the logger of the conductor and its engines; by default, they do not log.
-func WithLogger(log hclog.Logger) Option { return func(c *Conductor) { c.log = log } }
-
-// WithEngine sets options of the engines that drive the runs, such as their tasks, observers and middleware.
-func WithEngine(opts ...engine.Option) Option {
-	return func(c *Conductor) { c.opts = append(c.opts, opts...) }
-}
-
-// WithServer sets options of the server that drives the runs, such as its sender. The conductor sets slots, drain,
-// offers and source itself.
-func WithServer(opts ...engine.ServerOption) Option {
-	return func(c *Conductor) { c.serverOpts = append(c.serverOpts, opts...) }
-}
-
-// New returns a conductor of the flows in the catalog. If the catalog or an option is not valid, it returns an
-// error.
-func New(store storage.Store, catalog *Catalog, opts ...Option) (*Conductor, error) {
-	c := &Conductor{
-		store: store, catalog: &serving{catalog, store}, log: hclog.NewNullLogger(), slots: engine.DefaultSlots,
-		drain: DefaultDrain,
-	}
-	for _, opt := range opts {
-		opt(c)
-	}
+// New returns a conductor of the board's jobs and of the flows in the catalog, on the board's store. The options are
+// those of the server that drives the runs; by default, it drains for [DefaultDrain]. The conductor logs to the
+// engine's logger, under the name conductor. If the catalog or an option is not valid, New returns an error.
+func New(board *jobs.Board, catalog *Catalog, opts ...engine.ServerOption) (*Conductor, error) {
 	if err := errors.Join(catalog.problems...); err != nil {
 		return nil, err
 	}
-	if c.log == nil {
-		return nil, errors.New("conductor: the logger is nil")
-	}
-	c.board = jobs.New(store, c.policy)
-	// The caller's engine options may replace the logger, but not the store. The conductor's own server options
-	// come after the caller's, so the caller's cannot override them.
-	own := append([]engine.Option{engine.WithLogger(c.log)}, c.opts...)
-	c.log = c.log.Named("conductor")
-	server, err := engine.NewServer(c.catalog,
-		append(c.serverOpts, engine.WithEngine(append(own, engine.WithStore(store))...),
-			engine.WithSlots(c.slots), engine.WithDrain(c.drain), engine.WithOffers(c.offers), engine.WithSource(c.takeIn))...)
+	store := backend.Of(board.Store())
+	c := &Conductor{store: store, catalog: &serving{catalog, store}, board: board}
+	opts = slices.Concat([]engine.ServerOption{engine.WithDrain(DefaultDrain)}, opts)
+	server, err := engine.NewServer(c.catalog, store, append(opts, engine.WithSource(c.takeIn))...)
 	if err != nil {
 		return nil, fmt.Errorf("conductor: %w", err)
 	}
-	c.server = server
+	c.server, c.log = server, server.Logger().Named("conductor")
 	return c, nil
 }
 
@@ -130,7 +81,7 @@ func (c *Conductor) Run(ctx context.Context) error {
 	}
 	defer c.stage.Store(int32(stopped))
 	defer context.AfterFunc(ctx, func() { c.stage.CompareAndSwap(int32(serves), int32(draining)) })()
-	c.log.Info(logevent.ConductorStarted, logevent.Attributes("flows", c.catalog.names(), "slots", c.slots)...)
+	c.log.Info(logevent.ConductorStarted, logevent.Attributes("flows", c.catalog.names(), "slots", c.server.Slots())...)
 	ticking, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	beside.Go(func() { c.tick(ticking) })
@@ -177,7 +128,7 @@ func (c *Conductor) takeIn(ctx context.Context, free int) ([]engine.NewRun, erro
 		return nil, nil
 	}
 	claims, claimed := c.board.Claim(ctx,
-		jobs.ClaimQuery{Flows: flows, Languages: languages, Offers: c.offers, Limit: free})
+		jobs.ClaimQuery{Flows: flows, Languages: languages, Offers: c.server.Offers(), Limit: free})
 	runs := make([]engine.NewRun, len(claims))
 	var all errgroup.Group
 	for i := range claims { // concurrently, because definitions may have to be read
@@ -195,7 +146,10 @@ func (c *Conductor) takeIn(ctx context.Context, free int) ([]engine.NewRun, erro
 
 // refused records on the board why the run of a job was not started.
 func (c *Conductor) refused(ctx context.Context, claim *jobs.Claim, why error) error {
-	var broken *engine.StoreError
+	var (
+		broken  *engine.StoreError
+		unknown *unknownError
+	)
 	switch {
 	case why == nil, errors.Is(why, engine.ErrStopped):
 		return why
@@ -205,7 +159,7 @@ func (c *Conductor) refused(ctx context.Context, claim *jobs.Claim, why error) e
 		return nil
 	case errors.Is(why, storage.ErrExists):
 		return c.exists(ctx, claim)
-	case errors.Is(why, errUnknown):
+	case errors.As(why, &unknown):
 		c.log.Warn(logevent.JobReturned, "job", claim.Job.ID, "flow", claim.Job.Flow, "error", why)
 		return unlessLost(c.board.Retry(ctx, *claim, &atom.Failure{Code: atom.CodeNoFlow, Message: why.Error()}))
 	case errors.As(why, &broken), ctx.Err() != nil:
@@ -224,7 +178,7 @@ func (c *Conductor) park(ctx context.Context, claim *jobs.Claim, code, why strin
 // unlessLost returns the error of a board; nil if a claim was lost, because the process that has the claim decides
 // about the job.
 func unlessLost(err error) error {
-	if errors.Is(err, jobs.ErrClaimLost) {
+	if errors.Is(err, storage.ErrFenced) {
 		return nil
 	}
 	return err

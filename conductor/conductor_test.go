@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -38,9 +39,14 @@ func trip(name string, do func(context.Context, int) error) flow.Node {
 func nothing(context.Context, int) error { return nil }
 
 // serve lets a conductor serve for a duration.
-func serve(t *testing.T, store storage.Store, catalog *conductor.Catalog, d time.Duration, opts ...conductor.Option) {
+func serve(t *testing.T, store backend.Store, catalog *conductor.Catalog, d time.Duration, opts ...engine.ServerOption) {
 	t.Helper()
-	c, err := conductor.New(store, catalog, opts...)
+	serveBoard(t, jobs.New(store, jobs.Policy{}), catalog, d, opts...)
+}
+
+func serveBoard(t *testing.T, board *jobs.Board, catalog *conductor.Catalog, d time.Duration, opts ...engine.ServerOption) {
+	t.Helper()
+	c, err := conductor.New(board, catalog, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +60,7 @@ func serve(t *testing.T, store storage.Store, catalog *conductor.Catalog, d time
 	}
 }
 
-func post(t *testing.T, store storage.Store, list ...jobs.Job) {
+func post(t *testing.T, store backend.Store, list ...jobs.Job) {
 	t.Helper()
 	if _, err := jobs.New(store, jobs.Policy{}).Post(t.Context(), list...); err != nil {
 		t.Fatal(err)
@@ -62,7 +68,7 @@ func post(t *testing.T, store storage.Store, list ...jobs.Job) {
 }
 
 // wantJob compares a job's state and the code of its failure.
-func wantJob(t *testing.T, store storage.Store, id string, state states.Job, code string) {
+func wantJob(t *testing.T, store backend.Store, id string, state states.Job, code string) {
 	t.Helper()
 	j, err := store.Job(t.Context(), id)
 	if err != nil {
@@ -77,7 +83,7 @@ func wantJob(t *testing.T, store storage.Store, id string, state states.Job, cod
 	}
 }
 
-func wantRun(t *testing.T, store storage.Store, id string, state states.Flow) {
+func wantRun(t *testing.T, store backend.Store, id string, state states.Flow) {
 	t.Helper()
 	if run, err := store.Run(t.Context(), id); err != nil || run.State != state {
 		t.Errorf("run %s is %v, want %v (%v)", id, run.State, state, err)
@@ -109,7 +115,7 @@ func TestJobs(t *testing.T) {
 			}
 			return nil
 		}))
-		serve(t, store, catalog, 24*time.Hour, conductor.WithPolicy(jobs.Policy{Attempts: 3}))
+		serveBoard(t, jobs.New(store, jobs.Policy{Attempts: 3}), catalog, 24*time.Hour)
 		wantJob(t, store, "good", states.JobComplete, "")
 		wantRun(t, store, "good", states.FlowSuccess)
 		wantJob(t, store, "named", states.JobComplete, "")
@@ -120,10 +126,14 @@ func TestJobs(t *testing.T) {
 		wantJob(t, store, "odd", states.JobParked, atom.CodeNoStart)
 		wantJob(t, store, "unknown", states.JobUnclaimed, "") // a job of another conductor
 		wantJob(t, store, "version", states.JobParked, atom.CodeNoFlow)
+		if job, err := store.Job(t.Context(), "version"); err != nil ||
+			!strings.HasPrefix(job.Failure.Message, "conductor: version ") {
+			t.Errorf("%v, %v", job.Failure, err)
+		}
 		wantJob(t, store, "gpu", states.JobUnclaimed, "")
 		wantJob(t, store, "taken", states.JobParked, atom.CodeRunExists)
 
-		serve(t, store, catalog, time.Hour, conductor.WithOffers(map[string]string{"gpu": "yes"}))
+		serve(t, store, catalog, time.Hour, engine.WithOffers(map[string]string{"gpu": "yes"}))
 		wantJob(t, store, "gpu", states.JobComplete, "")
 		if run, err := store.Run(t.Context(), "gpu"); err != nil || run.Labels["needs.gpu"] != "yes" {
 			t.Errorf("its run is labeled %v (%v)", run.Labels, err)
@@ -179,7 +189,7 @@ func TestVersions(t *testing.T) {
 			}, atom.As("booked")))
 		}
 		post(t, store, jobs.Job{ID: "a", Flow: "trip", Input: order{N: 1}})
-		serve(t, store, conductor.NewCatalog().Add(1, of(1)), 30*time.Second, conductor.WithDrain(0))
+		serve(t, store, conductor.NewCatalog().Add(1, of(1)), 30*time.Second, engine.WithDrain(0))
 		wantRun(t, store, "a", states.FlowRunning)
 		post(t, store, jobs.Job{ID: "b", Flow: "trip", Input: order{N: 1}}, jobs.Job{ID: "c", Flow: "trip", Version: 1, Input: order{N: 1}})
 		serve(t, store, conductor.NewCatalog().Add(1, of(1)).Add(2, of(2)), time.Hour)
@@ -209,7 +219,7 @@ func TestTakeover(t *testing.T) {
 			}))
 		}
 		post(t, first, jobs.Job{ID: "a", Flow: "trip", Input: order{N: 1}})
-		c, err := conductor.New(first, catalog())
+		c, err := conductor.New(jobs.New(first, jobs.Policy{}), catalog())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +255,7 @@ func TestSlots(t *testing.T) {
 			now.Add(-1)
 			return nil
 		}))
-		serve(t, store, catalog, time.Hour, conductor.WithSlots(3))
+		serve(t, store, catalog, time.Hour, engine.WithSlots(3))
 		for i := range 20 {
 			wantJob(t, store, fmt.Sprint(i), states.JobComplete, "")
 		}
@@ -279,7 +289,7 @@ func TestDefinitions(t *testing.T) {
 		post(t, store,
 			jobs.Job{ID: "a", Flow: "trip", Version: 1, Input: order{}}, jobs.Job{ID: "b", Flow: "trip", Input: order{}},
 			jobs.Job{ID: "c", Flow: "worse", Input: order{}}, jobs.Job{ID: "d", Flow: "foreign"})
-		serve(t, store, catalog, time.Minute, conductor.WithSlots(1))
+		serve(t, store, catalog, time.Minute, engine.WithSlots(1))
 		if got := strings.Join(said, " "); got != "old new" {
 			t.Errorf("ran %q", got)
 		}
@@ -300,7 +310,7 @@ func TestObserverPanics(t *testing.T) {
 		post(t, store, jobs.Job{ID: "a", Flow: "trip", Input: order{}}, jobs.Job{ID: "b", Flow: "trip", Input: order{}})
 		var panicked atomic.Bool
 		serve(t, store, conductor.NewCatalog().Add(1, trip("trip", nothing)), time.Hour,
-			conductor.WithEngine(engine.WithObserver(func(ev engine.Event) {
+			engine.WithEngine(engine.WithObserver(func(ev engine.Event) {
 				if ev.Run == "a" && panicked.CompareAndSwap(false, true) {
 					panic("I saw something")
 				}
@@ -316,7 +326,7 @@ func TestObserverPanics(t *testing.T) {
 // TestBadCatalog: an invalid catalog is refused before a run starts.
 func TestBadCatalog(t *testing.T) {
 	t.Parallel()
-	_, err := conductor.New(memstore.New(), conductor.NewCatalog().Add(0, trip("a", nothing)).Add(1, trip("b", nothing)).Add(1, trip("b", nothing)).
+	_, err := conductor.New(jobs.New(memstore.New(), jobs.Policy{}), conductor.NewCatalog().Add(0, trip("a", nothing)).Add(1, trip("b", nothing)).Add(1, trip("b", nothing)).
 		Add(1, trip("..", nothing)))
 	for _, want := range []string{`version 0 of flow "a"; want 1 or more`, `version 1 of flow "b" is in the catalog twice`, `".." cannot stand in a path`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -340,7 +350,7 @@ func TestForeignRuns(t *testing.T) {
 			}
 		}
 		post(t, store, jobs.Job{ID: "a", Flow: "trip", Input: order{}})
-		serve(t, store, conductor.NewCatalog().Add(1, trip("trip", nothing)), 10*time.Second, conductor.WithSlots(2))
+		serve(t, store, conductor.NewCatalog().Add(1, trip("trip", nothing)), 10*time.Second, engine.WithSlots(2))
 		wantJob(t, store, "a", states.JobComplete, "")
 		if run, err := store.Run(t.Context(), "foreign-0"); err != nil || run.Owner != "" || run.Due.IsZero() {
 			t.Errorf("a foreign run is %+v (%v)", run, err)
@@ -367,7 +377,7 @@ func TestUndrivable(t *testing.T) {
 			}
 			return nil, nil //nolint:nilnil // the engine's tasks
 		})
-		serve(t, store, catalog, 90*time.Second, conductor.WithSlots(2))
+		serve(t, store, catalog, 90*time.Second, engine.WithSlots(2))
 		wantJob(t, store, "a", states.JobComplete, "")
 		if n := tried.Load(); n != 8 {
 			t.Errorf("four runs that cannot be driven were tried %d times within 90 s, want 8", n)
@@ -378,7 +388,7 @@ func TestUndrivable(t *testing.T) {
 // TestNilLogger: a nil logger means no logger.
 func TestNilLogger(t *testing.T) {
 	t.Parallel()
-	_, err := conductor.New(memstore.New(), conductor.NewCatalog(), conductor.WithLogger(nil))
+	_, err := conductor.New(jobs.New(memstore.New(), jobs.Policy{}), conductor.NewCatalog(), engine.WithEngine(engine.WithLogger(nil)))
 	if err == nil || !strings.Contains(err.Error(), "the logger is nil") {
 		t.Errorf("it says %v", err)
 	}

@@ -3,7 +3,7 @@
 // one of them drives each run.
 //
 //	catalog := conductor.NewCatalog().Add(2, checkout).Add(1, checkoutOfLastYear)
-//	c, err := conductor.New(store, catalog, conductor.WithSlots(16), conductor.WithDrain(time.Minute))
+//	c, err := conductor.New(jobs.New(store, jobs.Policy{}), catalog, engine.WithSlots(16), engine.WithDrain(time.Minute))
 //	if err != nil { … }
 //	err = c.Run(ctx) // nil once ctx has ended and all runs have stopped
 //

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
@@ -29,7 +30,7 @@ func TestLongestDrain(t *testing.T) {
 			}
 		}))
 		post(t, store, jobs.Job{ID: "trip", Flow: "trip", Run: "trip"})
-		serve(t, store, conductor.NewCatalog().Add(1, root), time.Second, conductor.WithDrain(math.MaxInt64))
+		serve(t, store, conductor.NewCatalog().Add(1, root), time.Second, engine.WithDrain(math.MaxInt64))
 		wantRun(t, store, "trip", states.FlowSuccess)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -18,6 +19,12 @@ type Factory func(input atom.Value) (flow.Node, error)
 
 // Factory lets the catalog run flows of that name whose structure depends on the input of the job or run. The flow has
 // the same name. If the factory returns an error, the job is parked.
+//
+// A growing flow can begin such a run, whose flow is made from what it decides then, and undo it with its own:
+//
+//	flow.Spec{Name: "provision", Kind: flow.Nested, Child: &flow.Child{Flow: "provision", Input: hosts}}
+//
+// In a factory's flow, flow.Run and flow.Each begin runs of flows that it has made.
 func (c *Catalog) Factory(name string, f Factory) *Catalog {
 	switch {
 	case f == nil:
@@ -25,7 +32,7 @@ func (c *Catalog) Factory(name string, f Factory) *Catalog {
 	case len(c.flows[name]) > 0 || c.factories[name] != nil:
 		c.problems = append(c.problems, fmt.Errorf("conductor: flow %q is in the catalog already", name))
 	default:
-		if err := storage.CheckID("flow", name); err != nil {
+		if err := backend.CheckID("flow", name); err != nil {
 			c.problems = append(c.problems, fmt.Errorf("conductor: %w", err))
 		}
 		c.factories[name] = f
@@ -48,21 +55,27 @@ func (f Factory) flow(name string, input atom.Value) (flow.Node, error) {
 	return root, nil
 }
 
-// childOfFactory returns the flow of a run that an atom of a factory's flow started; nil if the first run of its
-// ancestors has no such flow.
+// childOfFactory returns the flow of a run that an atom of a factory's flow started; nil if none of the run's ancestors
+// has a factory that makes such a flow. That flow may itself have been started by another flow, such as a machine.
 func (c *serving) childOfFactory(ctx context.Context, run *storage.Run) (flow.Node, error) {
-	first, err := c.store.Run(ctx, run.Root)
+	above, err := c.store.Run(ctx, run.Parent)
+	for ; err == nil; above, err = c.store.Run(ctx, above.Parent) {
+		if f := c.factories[above.Flow]; f != nil {
+			return f.child(run, &above)
+		}
+		if above.Parent == "" {
+			return nil, nil //nolint:nilnil // no flow has a factory
+		}
+	}
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil //nolint:nilnil // it was pruned
 	}
-	if err != nil {
-		return nil, &engine.StoreError{Err: err}
-	}
-	f := c.factories[first.Flow]
-	if f == nil {
-		return nil, nil //nolint:nilnil // its flow has no factory
-	}
-	root, err := f.flow(first.Flow, first.Input.Data)
+	return nil, &engine.StoreError{Err: err}
+}
+
+// child returns the flow of a run that an atom of the flow of another run started; nil if there is no such atom.
+func (f Factory) child(run, of *storage.Run) (flow.Node, error) {
+	root, err := f.flow(of.Flow, of.Input.Data)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func TestFactory(t *testing.T) {
 		post(t, store, jobs.Job{ID: "r", Flow: "provision", Input: in}, jobs.Job{ID: "empty", Flow: "provision"},
 			jobs.Job{ID: "misnamed", Flow: "provision", Input: fleet{[]string{"misnamed"}}})
 		catalog := func() *conductor.Catalog { return conductor.NewCatalog().Factory("provision", provisioning(calls)) }
-		serve(t, store, catalog(), 30*time.Second, conductor.WithDrain(0)) // dies in the pause
+		serve(t, store, catalog(), 30*time.Second, engine.WithDrain(0)) // dies in the pause
 		for _, id := range []string{"empty", "misnamed"} {
 			wantJob(t, store, id, states.JobParked, atom.CodeNoStart)
 		}
@@ -89,7 +89,7 @@ func TestFactory(t *testing.T) {
 				t.Errorf("calls: %v; want one of each", calls)
 			}
 		}
-		c, err := conductor.New(store, catalog())
+		c, err := conductor.New(jobs.New(store, jobs.Policy{}), catalog())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,11 +106,53 @@ func TestFactory(t *testing.T) {
 	})
 }
 
+// ordering is a language that begins a run of the flow "provision" with its own input.
+type ordering struct{}
+
+// Grow implements [flow.Language].
+func (ordering) Grow(ask *flow.Ask) flow.Growth {
+	if ask.Cause.Kind != flow.Begin {
+		return flow.Growth{End: &flow.End{Value: ask.Run.Input}}
+	}
+	return flow.Growth{Add: []flow.Spec{{
+		Name: "rollout", Kind: flow.Nested, Child: &flow.Child{Flow: "provision", Input: ask.Run.Input},
+	}}}
+}
+
+// Undo implements [flow.Language].
+func (ordering) Undo(*flow.UndoAsk) (atom.Value, error) { return nil, nil }
+
+// TestFactoryOfChild: a run begins a run whose flow is made from its input, and which begins runs itself. Another process
+// continues all of them.
+//
+// Guarantee (Jobs): A run can begin a run whose flow a factory makes; another process makes it again from its input.
+func TestFactoryOfChild(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, calls := memstore.New(), map[string]int{}
+		in := fleet{[]string{"a", "b"}}
+		post(t, store, jobs.Job{ID: "r", Flow: "order", Input: in})
+		catalog := func() *conductor.Catalog {
+			return conductor.NewCatalog().Add(1, flow.Growing("order", ordering{})).Factory("provision", provisioning(calls))
+		}
+		serve(t, store, catalog(), 30*time.Second, engine.WithDrain(0)) // dies in the pause
+		serve(t, store, catalog(), time.Hour)
+		wantRun(t, store, "r", states.FlowSuccess)
+		wantRun(t, store, "r/rollout", states.FlowSuccess)
+		wantRun(t, store, "r/rollout/set up b", states.FlowSuccess)
+		for _, host := range in.Hosts {
+			if calls["boot "+host] != 1 || calls["set up "+host] != 1 {
+				t.Errorf("calls: %v; want one of each", calls)
+			}
+		}
+	})
+}
+
 // TestBadFactory: what is wrong with a factory is reported by New.
 func TestBadFactory(t *testing.T) {
 	t.Parallel()
 	f := provisioning(nil)
-	_, err := conductor.New(memstore.New(), conductor.NewCatalog().Add(1, trip("trip", nothing)).
+	_, err := conductor.New(jobs.New(memstore.New(), jobs.Policy{}), conductor.NewCatalog().Add(1, trip("trip", nothing)).
 		Factory("trip", f).Factory("a", f).Factory("a", f).Factory("", f).Factory("nil", nil))
 	for _, want := range []string{`flow "trip" is in`, `flow "a" is in`, "is empty", `flow "nil" is nil`} {
 		if !strings.Contains(fmt.Sprint(err), want) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -28,7 +29,7 @@ type lastCheck struct {
 
 // check returns the result of a check whether the store can be written, at most checkEvery old. Only one check runs
 // at a time.
-func (l *lastCheck) check(ctx context.Context, store storage.WriteChecker) error {
+func (l *lastCheck) check(ctx context.Context, store backend.WriteChecker) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.at.IsZero() || time.Since(l.at) >= checkEvery {
@@ -65,7 +66,7 @@ func (c *Conductor) probe(ctx context.Context) error {
 	if _, err := c.store.Run(ctx, "ebb-ready"); err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return fmt.Errorf("conductor: the store does not answer: %w", err)
 	}
-	if store, checks := c.store.(storage.WriteChecker); checks {
+	if store, checks := c.store.(backend.WriteChecker); checks {
 		if err := c.written.check(ctx, store); err != nil {
 			return fmt.Errorf("conductor: the store cannot be written: %w", err)
 		}

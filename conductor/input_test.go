@@ -59,7 +59,7 @@ func TestJobsThatDoNotFit(t *testing.T) {
 			if !errors.Is(err, storage.ErrInvalid) || !strings.Contains(err.Error(), bad.says) {
 				t.Errorf("version %d, %s: %v", bad.version, bad.input, err)
 			}
-			if _, err := board.Job(t.Context(), "bad"); !errors.Is(err, jobs.ErrNotFound) {
+			if _, err := board.Job(t.Context(), "bad"); !errors.Is(err, storage.ErrNotFound) {
 				t.Errorf("the job was posted: %v", err)
 			}
 			schedule := jobs.Schedule{ID: "s", Spec: "@daily", Job: jobs.Job{

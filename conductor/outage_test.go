@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server"
@@ -24,7 +26,7 @@ import (
 )
 
 // flaky returns a store whose calls all fail while it is down.
-func flaky(s storage.Store) (storage.Store, *atomic.Bool) {
+func flaky(s backend.Store) (backend.Store, *atomic.Bool) {
 	down := new(atomic.Bool)
 	return faultstore.New(s, func(faultstore.Call) faultstore.Fault {
 		if down.Load() {
@@ -48,7 +50,7 @@ func TestOutage(t *testing.T) {
 		post(t, records,
 			jobs.Job{ID: "a", Flow: "trip", Input: order{}}, jobs.Job{ID: "b", Flow: "trip", Input: order{}, NotBefore: time.Now().Add(10 * time.Minute)})
 		catalog := conductor.NewCatalog().Add(1, trip("trip", func(context.Context, int) error { time.Sleep(time.Minute); return nil }))
-		c, err := conductor.New(store, catalog)
+		c, err := conductor.New(jobs.New(store, jobs.Policy{}), catalog)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +100,7 @@ func TestOneErrorOfStore(t *testing.T) {
 				return trip(def.Name, nothing), nil
 			})
 			post(t, records, jobs.Job{ID: "a", Flow: "trip", Input: order{}})
-			serve(t, store, catalog, 10*time.Minute, conductor.WithSlots(1))
+			serve(t, store, catalog, 10*time.Minute, engine.WithSlots(1))
 			if j, err := records.Job(t.Context(), "a"); err != nil || j.State != states.JobComplete {
 				t.Errorf("%s failed once, and the job is %v, %v (%v)", failed.Method, j.State, j.Failure, err)
 			}
@@ -111,7 +113,7 @@ func TestHealth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, down := flaky(memstore.New())
-		c, err := conductor.New(store, conductor.NewCatalog().Add(1, trip("trip", nothing)))
+		c, err := conductor.New(jobs.New(store, jobs.Policy{}), conductor.NewCatalog().Add(1, trip("trip", nothing)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +170,7 @@ func TestReadyAsksOnce(t *testing.T) {
 			}
 			return f
 		})
-		c, err := conductor.New(slow, conductor.NewCatalog())
+		c, err := conductor.New(jobs.New(slow, jobs.Policy{}), conductor.NewCatalog())
 		if err != nil {
 			t.Fatal(err)
 		}

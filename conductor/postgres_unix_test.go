@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +15,9 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
@@ -126,12 +127,8 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// longOutage is set for a server that is down for half a minute. Otherwise it is down until all conductors have
-// noticed.
-const longOutage = "EBB_LONG_OUTAGE"
-
 // TestPostgresRestarted stops a PostgreSQL server under two conductors in the middle of their work, and starts it again
-// when both have noticed. Both continue, the outage fails or undoes nothing, and no work is lost.
+// when both have noticed, or half a minute later. Both continue, the outage fails or undoes nothing, and no work is lost.
 //
 // Guarantee (G10): Conductors survive a PostgreSQL that crashes and returns (`make soak-postgres`: after half a
 // minute).
@@ -156,12 +153,13 @@ func TestPostgresRestarted(t *testing.T) {
 		}
 		stores[i] = store
 		log := hclog.New(&hclog.LoggerOptions{Output: &logs[i], Level: hclog.Error})
-		c, err := conductor.New(store, conductor.NewCatalog().Add(1, tour(w)), conductor.WithSlots(slots), conductor.WithLogger(log))
+		c, err := conductor.New(jobs.New(store, jobs.Policy{}), conductor.NewCatalog().Add(1, tour(w)), engine.WithSlots(slots),
+			engine.WithEngine(engine.WithLogger(log)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		serving.Go(func() {
-			if err := errors.Join(c.Run(ctx), store.Close()); err != nil { //nolint:contextcheck // Close has none
+			if err := errors.Join(c.Run(ctx), store.Close()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -179,7 +177,7 @@ func TestPostgresRestarted(t *testing.T) {
 	for i := range logs {
 		eventually(t, "the conductors notice", func() bool { return logs[i].outages() > 0 })
 	}
-	if os.Getenv(longOutage) != "" {
+	if longtest.All() {
 		time.Sleep(30 * time.Second)
 	}
 	cluster.Start()

@@ -13,16 +13,16 @@ import (
 
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A stuckStore cannot be written while it is stuck.
 type stuckStore struct {
-	storage.Store
+	backend.Store
 
 	stuck atomic.Bool
 	asked atomic.Int64
@@ -43,7 +43,7 @@ func TestReadyWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &stuckStore{Store: memstore.New()}
-		c, err := conductor.New(store, conductor.NewCatalog())
+		c, err := conductor.New(jobs.New(store, jobs.Policy{}), conductor.NewCatalog())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,8 @@ func TestReadyMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
-		c, err := conductor.New(store, conductor.NewCatalog().Add(1, trip("trip", nothing)), conductor.WithEngine(engine.WithLimits(engine.Limits{Memory: 1})))
+		c, err := conductor.New(jobs.New(store, jobs.Policy{}), conductor.NewCatalog().Add(1, trip("trip", nothing)),
+			engine.WithEngine(engine.WithLimits(engine.Limits{Memory: 1})))
 		if err != nil {
 			t.Fatal(err)
 		}

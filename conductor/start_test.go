@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -38,7 +39,7 @@ func TestStart(t *testing.T) {
 				}
 				return says("tour", def.Hash), nil
 			})
-		c, err := conductor.New(store, catalog)
+		c, err := conductor.New(jobs.New(store, jobs.Policy{}), catalog)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -47,7 +48,7 @@ func TestSchedules(t *testing.T) {
 		var many sync.WaitGroup
 		for range 2 {
 			other := store.Join()
-			many.Go(func() { serve(t, other, catalog(), 24*time.Hour+time.Minute, conductor.WithSlots(1)) })
+			many.Go(func() { serve(t, other, catalog(), 24*time.Hour+time.Minute, engine.WithSlots(1)) })
 		}
 		many.Wait()
 		const often, once, before = 24 * 12, 1, 2
@@ -62,7 +63,7 @@ func TestSchedules(t *testing.T) {
 		}
 
 		time.Sleep(10 * time.Hour)
-		serve(t, store, catalog(), time.Minute, conductor.WithSlots(5))
+		serve(t, store, catalog(), time.Minute, engine.WithSlots(5))
 		if list, err = store.JobList(t.Context(), storage.JobQuery{}); err != nil || len(list) != often+once+before+2 {
 			t.Errorf("%d jobs are there, want two more (%v)", len(list), err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,17 +15,18 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // closing is a store with an event just before the first commit that closes a token. Several runs commit at once.
 type closing struct {
-	storage.Store
+	backend.Store
 	before atomic.Pointer[func()]
 }
 
-func (s *closing) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (s *closing) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	if slices.ContainsFunc(cp.Tokens, func(t storage.Token) bool { return t.State == storage.TokenGone }) {
 		if before := s.before.Swap(nil); before != nil {
 			(*before)()
@@ -35,8 +37,9 @@ func (s *closing) Commit(ctx context.Context, claim storage.Claim, cp *storage.C
 
 // TestAcknowledgedEndCounts ends the work of a worker, and then cancels the run: at once; in a run that no process
 // drives, or that is suspended; in the moment in which the run gives the work up. A sibling also fails after the end, and
-// the run's process notices both together. The end also comes behind a command that no process has applied yet, and
-// between two such commands. In every language, the undo of the work is told how the worker ended it.
+// the run's process notices both together, or the failure first. The end also comes behind a command that no process has
+// applied yet, and between two such commands. In every language, the undo of the work is told how the worker ended it.
+// AWS's history has that end.
 //
 // Guarantee (Waiting and time): An end of an attempt that was accepted counts: a command or a failure that follows finds
 // the attempt ended, and its undo is told the result or the failure. This holds wherever processes stop, and also while a
@@ -50,7 +53,7 @@ func TestAcknowledgedEndCounts(t *testing.T) {
 	}
 	for language, c := range atWork {
 		for outcome, end := range ends {
-			for _, how := range []string{"cancelled", "not driven", "suspended", "given up", "sibling fails", "behind", "between"} {
+			for _, how := range []string{"cancelled", "not driven", "suspended", "given up", "sibling fails", "sibling failed", "behind", "between"} {
 				t.Run(language+"/"+outcome+"/"+how, func(t *testing.T) {
 					inEach(t, func(t *testing.T, opts ...engine.Option) {
 						failing := make(chan struct{})
@@ -118,6 +121,9 @@ func TestAcknowledgedEndCounts(t *testing.T) {
 						case "given up":
 							store.before.Store(&accept)
 							cancel()
+						case "sibling failed":
+							store.before.Store(&accept)
+							close(failing)
 						default:
 							accept()
 							close(failing)
@@ -130,11 +136,30 @@ func TestAcknowledgedEndCounts(t *testing.T) {
 						if err := <-ended; err == nil {
 							t.Error("the run succeeded")
 						}
+						if n := tellsEnd(t, store, outcome); strings.HasPrefix(language, "asl") && n != 1 {
+							t.Errorf("AWS's history has the end %d times", n)
+						}
 					})
 				})
 			}
 		}
 	}
+}
+
+// tellsEnd returns how often AWS's history of a run has the end of its state B.
+func tellsEnd(t *testing.T, store backend.Store, outcome string) (n int) {
+	t.Helper()
+	history, err := store.History(t.Context(), "r", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := map[string]string{"done": "Succeeded", "failed": "Failed"}[outcome]
+	for _, e := range history {
+		if e.Kind == storage.EntryEvent && e.Path == "B" && strings.HasSuffix(e.Type, end) {
+			n++
+		}
+	}
+	return n
 }
 
 // TestAcknowledgedSignalCounts sends a run the signal that it awaits, and cancels it at once: the atom has ended with the

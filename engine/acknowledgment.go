@@ -15,7 +15,7 @@ import (
 // continues the run, also if ctx ends. If the process dies, any other process that serves the store continues it.
 //
 // Start creates the run as due, without any steps, if this server does not serve now or has no free slot. It does the
-// same if the memory budget of the process or a limit (see [storage.Limiter]) is reached, or if the server is looking
+// same if the memory budget of the process or a limit (see [SetLimit]) is reached, or if the server is looking
 // for a run that kills its processes. Any process that serves the store then takes the run up.
 //
 // If Start returns one of these errors, nothing was created:
@@ -86,7 +86,7 @@ func (s *Server) startHere(run *NewRun) *acknowledgment {
 // start drives a new run beside the runs that look finds.
 func (s *serving) start(run *NewRun) *acknowledgment {
 	now := time.Now()
-	if s.trials.restrains(s.e.env.Store.Deaths(), now) || s.e.env.Memory.Exhausted(now) || !s.slots.try() {
+	if s.isolations.restrains(s.e.env.Store.Deaths(), now) || s.e.env.Memory.Exhausted(now) || !s.slots.try() {
 		return nil
 	}
 	one := *run

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -32,14 +33,14 @@ func sleeper() flow.Node {
 // A starter starts runs of sleeper at a server that serves until stop is called.
 type starter struct {
 	t      *testing.T
-	store  storage.Store
+	store  backend.Store
 	server *engine.Server
 	stop   func()
 }
 
-func newStarter(t *testing.T, store storage.Store, opts ...engine.ServerOption) *starter {
+func newStarter(t *testing.T, store backend.Store, opts ...engine.ServerOption) *starter {
 	t.Helper()
-	server, err := engine.NewServer(engine.Flows(sleeper()), append(opts, engine.WithEngine(engine.WithStore(store)))...)
+	server, err := engine.NewServer(engine.Flows(sleeper()), store, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,9 +91,9 @@ func (s *starter) want(id string, state states.Flow) {
 // Also: `TestStartLimited`, `TestStartUnsure`, `TestStartWhileStopping`, `conductor: TestStart`.
 func TestStartAcknowledged(t *testing.T) { //nolint:tparallel // the stores take turns
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+	onEachStore(t, func(t *testing.T, join func() backend.Store) {
 		s := newStarter(t, join(), engine.WithSlots(2))
-		large := engine.Input(atom.MustEncode(map[string]string{"x": strings.Repeat("x", 2*storage.InlineLimit)}))
+		large := engine.Input(atom.MustEncode(map[string]string{"x": strings.Repeat("x", 2*backend.InlineLimit)}))
 		if err := s.start(t.Context(), "early", large); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +128,7 @@ func TestStartAcknowledged(t *testing.T) { //nolint:tparallel // the stores take
 		}
 		s.want("queued", states.FlowRunning)
 
-		other, err := engine.New(flow.Linear("other", sleeper()), engine.WithStore(s.store))
+		other, err := engine.New(flow.Linear("other", sleeper()), s.store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +162,7 @@ func TestStartAcknowledged(t *testing.T) { //nolint:tparallel // the stores take
 // TestStartLimited starts a run that a limit does not allow yet: it is created, and started when the limit allows it.
 func TestStartLimited(t *testing.T) { //nolint:tparallel // the stores take turns
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+	onEachStore(t, func(t *testing.T, join func() backend.Store) {
 		s := newStarter(t, join())
 		if err := s.store.SetLimit(t.Context(), storage.Limit{Flow: "sleeper", Runs: 1}); err != nil {
 			t.Fatal(err)
@@ -183,12 +184,12 @@ func TestStartLimited(t *testing.T) { //nolint:tparallel // the stores take turn
 
 // A slowStore delays commits.
 type slowStore struct {
-	storage.Store
+	backend.Store
 	delay atomic.Int64
 	fails atomic.Bool
 }
 
-func (s *slowStore) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (s *slowStore) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	time.Sleep(time.Duration(s.delay.Load()))
 	if s.fails.Load() {
 		return fmt.Errorf("%w: the disk is full", storage.ErrBroken)
@@ -200,7 +201,7 @@ func (s *slowStore) Commit(ctx context.Context, claim storage.Claim, cp *storage
 // have started, and it has. If the commit fails, nothing was created.
 func TestStartUnsure(t *testing.T) { //nolint:tparallel // the stores take turns
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+	onEachStore(t, func(t *testing.T, join func() backend.Store) {
 		slow := &slowStore{Store: join()}
 		s := newStarter(t, slow).serve()
 		defer func() { s.stop() }()
@@ -226,7 +227,7 @@ func TestStartUnsure(t *testing.T) { //nolint:tparallel // the stores take turns
 // lost.
 func TestStartWhileStopping(t *testing.T) { //nolint:tparallel // the stores take turns
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+	onEachStore(t, func(t *testing.T, join func() backend.Store) {
 		s := newStarter(t, join(), engine.WithSlots(3))
 		for round := range 5 {
 			s.serve()

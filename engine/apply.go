@@ -10,8 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/engine/internal/session"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -24,7 +25,7 @@ import (
 // cannot be read, or if ctx ends, Apply returns false and no error: the command waits in the inbox. Other errors are
 // those of the store, and nothing was sent; if the run does not exist, they wrap [storage.ErrNotFound].
 func Apply(
-	ctx context.Context, store storage.Store, run *storage.Run, key string, o Command,
+	ctx context.Context, store backend.Store, run *storage.Run, key string, o Command,
 ) (applied bool, err error) {
 	o.address(run, key)
 	if err := SendOnce(ctx, store, run.ID, key, o); err != nil {
@@ -70,13 +71,13 @@ func (o *Command) address(run *storage.Run, key string) {
 
 // answered returns the answer to a command: whether it was applied, or why it was refused. Before there is one, it
 // returns neither.
-func answered(ctx context.Context, store storage.Reader, run, answer string) (applied bool, err error) {
+func answered(ctx context.Context, store backend.Reader, run, answer string) (applied bool, err error) {
 	t, err := store.Token(context.WithoutCancel(ctx), answer)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return false, nil
 	case err != nil:
-		return false, driver.WrapStore(run, err)
+		return false, session.Wrap(run, err)
 	case t.Failure != nil:
 		return false, &saidError{t.Failure.Message, ErrRefused}
 	default:
@@ -85,10 +86,10 @@ func answered(ctx context.Context, store storage.Reader, run, answer string) (ap
 }
 
 // isServed reports whether a server takes up a run that has no owner.
-func isServed(ctx context.Context, store storage.Store, run *storage.Run) (bool, error) {
+func isServed(ctx context.Context, store backend.Store, run *storage.Run) (bool, error) {
 	for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: PresenceRecords}) {
 		if err != nil {
-			return false, driver.WrapStore(run.ID, err)
+			return false, session.Wrap(run.ID, err)
 		}
 		var p Presence
 		if err := record.Body.Decode(&p); err != nil {

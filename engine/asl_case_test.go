@@ -17,8 +17,10 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	enginetasks "github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/internal/crashdisk"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -30,20 +32,21 @@ func TestConformanceASLOwn(t *testing.T) {
 	playASLCases(t, "asl/own", conformance.ASLCases(t), 1, inMemory, playASL)
 }
 
-// TestConformanceASLOwnSQLite runs them on SQLite files, one of eight with deaths.
+// TestConformanceASLOwnSQLite runs them, one of five outside of CI, on SQLite files, one of eight with deaths.
 func TestConformanceASLOwnSQLite(t *testing.T) {
 	t.Parallel()
-	playASLCases(t, "asl/own sqlite", conformance.ASLCases(t), 8, func() place {
+	playASLCases(t, "asl/own sqlite", oneOf(conformance.ASLCases(t), longtest.Count(5, 3, 1)), 8, func() place {
 		return closedOnDisk{onDisk{crashdisk.Careless(t)}}
 	}, playASL)
 }
 
-// TestConformanceASLOwnPostgres runs the cases that take no time on PostgreSQL, one of ten with deaths.
+// TestConformanceASLOwnPostgres runs the cases that take no time, one of ten outside of CI, on PostgreSQL, one of ten
+// with deaths.
 func TestConformanceASLOwnPostgres(t *testing.T) {
 	t.Parallel()
 	server := emptyServer(t)
 	timeless := slices.DeleteFunc(conformance.ASLCases(t), func(c *conformance.ASLCase) bool { return c.Seconds > 0 })
-	playASLCases(t, "asl/own postgres", timeless, 10, server.emptied,
+	playASLCases(t, "asl/own postgres", oneOf(timeless, longtest.Count(10, 4, 1)), 10, server.emptied,
 		func(t *testing.T, c *conformance.ASLCase, where place, d *death) *conformance.ASLEnd {
 			t.Helper()
 			if d == nil {
@@ -55,13 +58,22 @@ func TestConformanceASLOwnPostgres(t *testing.T) {
 		})
 }
 
+// oneOf returns one of n cases, at least one.
+func oneOf[T any](cases []T, n int) []T {
+	var some []T
+	for i := 0; i < len(cases); i += n {
+		some = append(some, cases[i])
+	}
+	return some
+}
+
 // An openPlace is a store that stays open, for processes that do not die.
-type openPlace struct{ store storage.Store }
+type openPlace struct{ store backend.Store }
 
-func (p openPlace) open(context.Context) (storage.Store, error) { return keptOpen{p.store}, nil }
-func (openPlace) died(storage.Store) error                      { return nil }
+func (p openPlace) open(context.Context) (backend.Store, error) { return keptOpen{p.store}, nil }
+func (openPlace) died(backend.Store) error                      { return nil }
 
-type keptOpen struct{ storage.Store }
+type keptOpen struct{ backend.Store }
 
 func (keptOpen) Close() error { return nil }
 
@@ -118,7 +130,7 @@ type aslPlay struct {
 	where   place
 	death   *death
 	files   *enginetasks.Registry
-	outside storage.Store              // of parties outside of the process
+	outside backend.Store              // of parties outside of the process
 	inside  atomic.Pointer[dyingStore] // of the current process
 	died    bool
 
@@ -143,7 +155,7 @@ func (p *aslPlay) play(ctx context.Context, t *testing.T) (*conformance.ASLEnd, 
 	if p.outside, err = p.where.open(ctx); err != nil {
 		return nil, err
 	}
-	first, err := engine.New(machine.Flow(), engine.WithTasks(p), engine.WithStore(p.outside))
+	first, err := engine.New(machine.Flow(), p.outside, engine.WithTasks(p))
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +191,7 @@ func (p *aslPlay) live(ctx context.Context, machine *asl.Machine) (*engine.Resul
 		lifetime, die := context.WithCancel(ctx)
 		d := &dyingStore{Store: store, death: p.death, die: die}
 		p.inside.Store(d)
-		eng, err := engine.New(machine.Flow(), engine.WithStore(d), engine.WithTasks(p))
+		eng, err := engine.New(machine.Flow(), d, engine.WithTasks(p))
 		if err != nil {
 			die()
 			return nil, err

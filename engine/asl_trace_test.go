@@ -5,15 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // checkTrace checks the states of a run that has ended. Each entered state is one visit, which ends once: the history
 // says that it was left, or it failed or was aborted. A visit that nodes show has the level of its nodes.
-func checkTrace(t *testing.T, name string, store storage.Reader, run string, machine *asl.Machine) {
+func checkTrace(t *testing.T, name string, store backend.Reader, run string, machine *asl.Machine) {
 	t.Helper()
 	tracer := machine.Tracer()
 	open, paths := map[string]flow.Visit{}, map[string]bool{}

@@ -11,14 +11,15 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // audited returns the lines of the audit, oldest first.
-func audited(t *testing.T, store storage.Store) string {
+func audited(t *testing.T, store backend.Store) string {
 	t.Helper()
-	lines, err := store.Audit(t.Context(), storage.AuditQuery{})
+	lines, err := store.Audit(t.Context(), backend.AuditQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,13 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // A blind store does not find a run the first time.
 type blind struct {
-	storage.Store
+	backend.Store
 	asked bool
 }
 
@@ -29,7 +30,7 @@ func (b *blind) Run(ctx context.Context, id string) (storage.Run, error) {
 // TestBegunTwice lets two engines start one run. The slower one executes nothing, informs no observer, and answers as
 // if the run had existed when it looked.
 func TestBegunTwice(t *testing.T) {
-	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+	onEachStore(t, func(t *testing.T, join func() backend.Store) {
 		s := &stage{do: script{"slow": func(context.Context, int) error { time.Sleep(time.Minute); return nil }}}
 		late := func() (*engine.Engine, *box[engine.Event]) {
 			events := &box[engine.Event]{}

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -41,9 +42,7 @@ func tasks(n int, structs bool) []flow.Node {
 
 // TestTwoHundredThousand compiles and runs 200,000 tasks. At most 1 KiB of heap a task remains.
 func TestTwoHundredThousand(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	longtest.Needs(t)
 	const n = 200_000
 	for name, pattern := range map[string]func(string, ...flow.Node) flow.Node{
 		"linear":    func(s string, nodes ...flow.Node) flow.Node { return flow.Linear(s, nodes...) },
@@ -53,7 +52,7 @@ func TestTwoHundredThousand(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		begin := time.Now()
-		eng, err := engine.New(pattern("f", tasks(n, false)...))
+		eng, err := engine.New(pattern("f", tasks(n, false)...), memstore.New())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +75,7 @@ func TestTwoHundredThousand(t *testing.T) {
 
 func benchmark(b *testing.B, f flow.Node, n int, opts ...engine.Option) {
 	b.Helper()
-	eng, err := engine.New(f, opts...)
+	eng, err := engine.New(f, memstore.New(), opts...)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -112,7 +111,7 @@ func BenchmarkProgress(b *testing.B) {
 			atom.Progress(ctx, float64(i%100)/100, nil)
 		}
 		return struct{}{}, nil
-	}))
+	}), memstore.New())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -132,7 +131,7 @@ func BenchmarkLoop(b *testing.B) {
 		b.Fatal(err)
 	}
 	store := memstore.New()
-	eng, err := engine.New(m.Flow(), engine.WithStore(store))
+	eng, err := engine.New(m.Flow(), store)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func BenchmarkBesideBare(b *testing.B) {
 func beside(b *testing.B, f flow.Node, needs [][]int) {
 	b.Helper()
 	store := memstore.New()
-	eng, err := engine.New(f, engine.WithStore(store), seed("id"), seed("count"), seed("paid"))
+	eng, err := engine.New(f, store, seed("id"), seed("count"), seed("paid"))
 	if err != nil {
 		b.Fatal(err)
 	}

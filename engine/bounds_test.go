@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -99,7 +100,7 @@ func bound(t *testing.T, build func(*world) flow.Node, l engine.Limits, policy e
 		records := memstore.New()
 		for i := 0; ; i++ {
 			process := records.Join()
-			var store storage.Store = process
+			var store backend.Store = process
 			if i < len(deaths) {
 				store = &mortal{Store: process, left: deaths[i]}
 			}
@@ -268,7 +269,7 @@ func TestRunLimitsOfGroups(t *testing.T) {
 // TestRunLimitsAreChecked refuses invalid limits.
 func TestRunLimitsAreChecked(t *testing.T) {
 	t.Parallel()
-	if _, err := engine.New(flow.Linear("f"), engine.WithLimits(engine.Limits{Bytes: -1})); err == nil || !strings.Contains(err.Error(), "Bytes is -1") {
+	if _, err := engine.New(flow.Linear("f"), memstore.New(), engine.WithLimits(engine.Limits{Bytes: -1})); err == nil || !strings.Contains(err.Error(), "Bytes is -1") {
 		t.Error(err)
 	}
 }

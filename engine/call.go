@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/engine/internal/session"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -95,7 +96,7 @@ func (c callers) lead(ctx context.Context, r *driver.Request) {
 			return
 		default:
 		}
-		if !again {
+		if !again && ctx.Err() == nil {
 			continue
 		}
 		t := time.NewTimer(pause)
@@ -115,11 +116,11 @@ func (c callers) lead(ctx context.Context, r *driver.Request) {
 }
 
 // answer loads a run and answers the requests to it. It reports whether to wait before the next attempt, and whether
-// another process drives the run.
+// another process drives the run. A request that is still open after a failure has been taken by another driver.
 func (c callers) answer(ctx context.Context, run string) (wait, owned bool) {
 	e := c.e
 	by := e.env.Requests.Added()
-	fail := func(err error) (wait, owned bool) { e.env.Requests.Fail(run, by, err); return false, false }
+	fail := func(err error) (wait, owned bool) { e.env.Requests.Fail(run, by, err); return true, false }
 	since := e.env.Inbox.Mark()
 	if err := e.claims.releaseLeft(ctx, run); err != nil {
 		return fail(err)
@@ -129,19 +130,19 @@ func (c callers) answer(ctx context.Context, run string) (wait, owned bool) {
 		return true, true
 	}
 	if err != nil {
-		return fail(driver.WrapStore(run, err))
+		return fail(session.Wrap(run, err))
 	}
 	switch {
 	case snap.Run.State.Ended():
 		return fail(fmt.Errorf("%w: %q", ErrEnded, run))
-	case snap.Run.Hold && !slices.ContainsFunc(snap.Messages, func(l storage.Message) bool { return l.ReachesHeld() }):
+	case snap.Run.Hold && !backend.ReachesHeld(snap.Messages...):
 		return fail(fmt.Errorf("%w: run %q", driver.ErrHeld, run))
 	}
 	plan, _, err := e.planFor(ctx, &snap.Run, nil)
 	if err != nil {
 		return fail(e.changed(ctx, e.env.Store, err, &snap.Run, snap.Atoms))
 	}
-	if !driver.Grows(plan) {
+	if !plan.Grows() {
 		return fail(driver.ErrNoLanguage)
 	}
 	d, err := e.driver(ctx, plan, claim, snap)

@@ -31,7 +31,7 @@ func benchmarkCall(b *testing.B, runs int) {
 		b.Fatal(err)
 	}
 	root := flow.Growing("counts", counts)
-	server, err := engine.NewServer(engine.Flows(root), engine.WithEngine(engine.WithStore(store)))
+	server, err := engine.NewServer(engine.Flows(root), store)
 	if err != nil {
 		b.Fatal(err)
 	}

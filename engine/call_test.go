@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -80,14 +81,14 @@ type callee struct {
 	*engine.Server
 
 	t     *testing.T
-	store storage.Store
+	store backend.Store
 	root  flow.Node
 }
 
-func newCallee(t *testing.T, store storage.Store, opts ...engine.Option) *callee {
+func newCallee(t *testing.T, store backend.Store, opts ...engine.Option) *callee {
 	t.Helper()
 	root := flow.Growing("counts", counts)
-	s, err := engine.NewServer(engine.Flows(root), engine.WithEngine(append(opts, engine.WithStore(store))...))
+	s, err := engine.NewServer(engine.Flows(root), store, engine.WithEngine(opts...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,9 +130,9 @@ func (c *callee) run(id string) storage.Run {
 }
 
 // onStores runs a test on each kind of store.
-func onStores(t *testing.T, test func(t *testing.T, store storage.Store)) {
+func onStores(t *testing.T, test func(t *testing.T, store backend.Store)) {
 	t.Helper()
-	open := func(t *testing.T, dsn string) storage.Store {
+	open := func(t *testing.T, dsn string) backend.Store {
 		t.Helper()
 		s, err := sqlstore.Open(t.Context(), dsn)
 		if err != nil {
@@ -166,7 +167,7 @@ func onStores(t *testing.T, test func(t *testing.T, store storage.Store)) {
 // Also: `TestCallsCompete`, `TestCallAfterChange`, `TestCallCrash`.
 func TestCall(t *testing.T) {
 	t.Parallel()
-	onStores(t, func(t *testing.T, store storage.Store) {
+	onStores(t, func(t *testing.T, store backend.Store) {
 		c := newCallee(t, store)
 		c.start("r")
 		for want := 1; want <= 3; want++ {
@@ -231,7 +232,7 @@ func TestCall(t *testing.T) {
 func TestCallsCompete(t *testing.T) {
 	t.Parallel()
 	const callers, calls = 8, 10
-	compete := func(t *testing.T, stores ...storage.Store) {
+	compete := func(t *testing.T, stores ...backend.Store) {
 		t.Helper()
 		var processes []*callee
 		for _, s := range stores {
@@ -277,7 +278,7 @@ func TestCallsCompete(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		dsn := "sqlite:" + filepath.Join(t.TempDir(), "ebb.db")
-		var stores []storage.Store
+		var stores []backend.Store
 		for range 2 {
 			s, err := sqlstore.Open(t.Context(), dsn)
 			if err != nil {
@@ -311,7 +312,7 @@ func (b bodies) Execute(ctx context.Context, _ atom.Values) (atom.Value, error) 
 // executes the nodes that the answer adds.
 func TestCallWhileDriven(t *testing.T) {
 	t.Parallel()
-	onStores(t, func(t *testing.T, store storage.Store) {
+	onStores(t, func(t *testing.T, store backend.Store) {
 		begun, goOn := make(chan struct{}), make(chan struct{})
 		c := newCallee(t, store, engine.WithTasks(bodies(func(context.Context) error {
 			close(begun)
@@ -352,7 +353,7 @@ func TestCallWhileDriven(t *testing.T) {
 // Also: `TestTaskHeartbeat`.
 func TestTask(t *testing.T) {
 	t.Parallel()
-	onStores(t, func(t *testing.T, store storage.Store) {
+	onStores(t, func(t *testing.T, store backend.Store) {
 		c, ctx := newCallee(t, store), t.Context()
 		take := func(wait time.Duration) (*engine.Task, error) {
 			return c.TakeTask(ctx, storage.WorkRequest{Queues: []string{"q"}, Worker: "w"}, wait, nil)
@@ -568,14 +569,14 @@ func TestCallCrash(t *testing.T) {
 
 // A dying store belongs to a process that dies at a commit, or loses the answer to it.
 type dying struct {
-	storage.Store
+	backend.Store
 
 	left atomic.Int64
 	lost bool   // the commit is written
 	died func() // called once, when the process dies; may be nil
 }
 
-func (d *dying) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (d *dying) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	if d.left.Add(-1) >= 0 {
 		return d.Store.Commit(ctx, claim, cp)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -57,7 +58,7 @@ func (says) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom
 
 // livesUntil drives a run in processes that die at ever later commits, until one survives. It calls a function each
 // time the run waits.
-func livesUntil(t *testing.T, build func(storage.Store) *engine.Engine, waits func(storage.Store)) *engine.Result {
+func livesUntil(t *testing.T, build func(backend.Store) *engine.Engine, waits func(backend.Store)) *engine.Result {
 	t.Helper()
 	records := memstore.New()
 	for n := 1; n < 1000; n++ {
@@ -87,12 +88,12 @@ func TestCalled(t *testing.T) {
 	for _, policy := range []engine.Checkpoints{engine.Step, engine.Each} {
 		synctest.Test(t, func(t *testing.T) {
 			var tokens box[string]
-			build := func(s storage.Store) *engine.Engine {
+			build := func(s backend.Store) *engine.Engine {
 				return newEngine(t, flow.Growing("f", reports(&tokens)),
 					engine.WithStore(s), engine.WithTasks(says("hello")), engine.WithCheckpoints(policy))
 			}
 			ended := 0
-			res := livesUntil(t, build, func(s storage.Store) {
+			res := livesUntil(t, build, func(s backend.Store) {
 				if ended++; ended > 2 {
 					return
 				}

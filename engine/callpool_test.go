@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestBlockingCalls runs tasks that end only when all of them have started.
@@ -26,7 +27,7 @@ func TestBlockingCalls(t *testing.T) {
 			return struct{}{}, nil
 		})
 	}
-	eng, err := engine.New(flow.Unordered("f", nodes...), engine.WithParallelism(n))
+	eng, err := engine.New(flow.Unordered("f", nodes...), memstore.New(), engine.WithParallelism(n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestGoexit(t *testing.T) {
 			flow.Linear("f", atom.Func("a", noop), atom.Func("b", vanish), atom.Func("c", noop)),
 			flow.Unordered("f", atom.Func("a", noop), atom.Func("b", vanish), atom.Func("c", vanish), atom.Func("d", noop)),
 		} {
-			eng, err := engine.New(f, engine.WithParallelism(parallel))
+			eng, err := engine.New(f, memstore.New(), engine.WithParallelism(parallel))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,18 +8,18 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A widest store knows the largest number of cancelled atoms in one commit.
 type widest struct {
-	storage.Store
+	backend.Store
 	cancelled, commits int
 }
 
-func (w *widest) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (w *widest) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	n := 0
 	for i := range cp.Atoms {
 		if cp.Atoms[i].State == states.TaskCancelled {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -103,7 +104,7 @@ func (f heldFlows) compile(types map[string]reflect.Type) ([]*flow.Plan, error) 
 	for i, root := range f {
 		p, err := flow.CompileOpen(root, types)
 		if err == nil {
-			err = storage.CheckPlan(p)
+			err = backend.CheckPlan(p)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("engine: flow %d of the catalog: %w", i+1, err)

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ebbflow/ebb/engine/internal/planview"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/planview"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -27,16 +27,23 @@ func (f *flows) changed(
 		if p.Flow != run.Flow {
 			continue
 		}
-		c := changesOf(p, atoms)
-		if was, err := planview.Read(ctx, store, run.Structure); err == nil {
-			c.inDiagrams(was, draw.OfPlan(p))
-		}
-		if was, err := planview.ReadFacts(ctx, store, run.Structure); err == nil {
-			c.inFacts(was, p)
-		}
-		return &changedError{run.ID, c.String() + "; "}
+		return &changedError{run.ID, changesSince(ctx, store, p, run, atoms) + "; "}
 	}
 	return err
+}
+
+// changesSince says what a plan has added, removed or reordered since a run began.
+func changesSince(
+	ctx context.Context, store storage.NamedRecords, p *flow.Plan, run *storage.Run, atoms []storage.Atom,
+) string {
+	c := changesOf(p, atoms)
+	if was, err := planview.Read(ctx, store, run.Structure); err == nil {
+		c.inDiagrams(was, draw.OfPlan(p))
+	}
+	if was, err := planview.ReadFacts(ctx, store, run.Structure); err == nil {
+		c.inFacts(was, p)
+	}
+	return c.String()
 }
 
 // changes are what differs between two versions of a flow, as texts.

@@ -11,8 +11,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
 )
 
 type parcel struct {
@@ -59,7 +59,7 @@ func bill(w *warehouse, fails bool) *atom.Atom {
 // last item first.
 // Also: `TestEachIsUndone`, `TestEachOfAFlow`.
 func TestRunOfAFlow(t *testing.T) {
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		for _, c := range []struct {
 			id            string
 			inside, after bool
@@ -115,7 +115,7 @@ func TestRunIsTriedAgain(t *testing.T) {
 // TestRunDetached starts a run for which no other run waits. A server drives it, and undoing its parent does not change
 // it.
 func TestRunDetached(t *testing.T) {
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		w, no := newWarehouse(), false
 		root := flow.Linear("order", flow.Run[parcel, string]("ship", labels(w, &no), atom.As("shipment")).Detached(),
 			atom.Func("fails", func(_ context.Context, in struct {

@@ -13,11 +13,11 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/enginetest"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
@@ -169,9 +169,9 @@ func TestLeftByChild(t *testing.T) {
 func undoWithDeaths(t *testing.T, store *memstore.Store, root flow.Node, catalog flows, s *stage, cancel bool, gap int) {
 	t.Helper()
 	for lives := 0; ; lives++ {
-		process := storage.Store(store)
+		process := backend.Store(store)
 		if gap > 0 {
-			process = enginetest.DieAt(store.Join(), gap+lives)
+			process = backend.Of(enginetest.DieAt(store.Join(), gap+lives))
 		}
 		eng := newEngine(t, root, engine.WithStore(process), engine.WithTasks(parts{s}), engine.WithCatalog(catalog))
 		ended := make(chan error, 1)

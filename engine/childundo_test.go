@@ -11,8 +11,9 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -85,7 +86,7 @@ func TestUndoOfARunIsRetried(t *testing.T) {
 
 // wantStuckAt checks the views of a run whose undo stopped at atom "two". The undo has not reached "post" yet, and the
 // run did not fail at "two".
-func wantStuckAt(t *testing.T, store storage.Store, id string) {
+func wantStuckAt(t *testing.T, store backend.Store, id string) {
 	t.Helper()
 	w, err := inspect.Diagnose(t.Context(), store, runOf(t, store, id))
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -31,7 +32,7 @@ func patient(ask *flow.Ask) flow.Growth {
 }
 
 // awaitStored returns when the failure that ends a turn is stored.
-func awaitStored(ctx context.Context, t *testing.T, store storage.Store, turn int) {
+func awaitStored(ctx context.Context, t *testing.T, store backend.Store, turn int) {
 	t.Helper()
 	for {
 		changed := store.Changed()

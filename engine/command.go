@@ -8,6 +8,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/engine/internal/session"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -19,7 +21,7 @@ import (
 type Command struct{ c inbox.Command } //nolint:recvcheck // By changes a copy
 
 // By returns the command with who gives it. The history of the run then says who gave the command, and whether it was
-// applied or refused, in the commit with its effect; [storage.Audits] lists these lines of all runs. Without By, the
+// applied or refused, in the commit with its effect; the audit lists these lines of all runs. Without By, the
 // history shows only the effect.
 func (o Command) By(who storage.Issuer) Command {
 	o.c.By = &who
@@ -128,19 +130,19 @@ var ErrRefused = driver.ErrRefused
 // process that serves or runs it applies the command, also if the run is suspended. If the run does not allow the
 // command, the process that owns the run drops and logs it. If the run does not exist, Send returns an error that wraps
 // [storage.ErrNotFound]. If an input cannot be encoded, it returns the encoding error.
-func Send(ctx context.Context, store storage.Inbox, run string, o Command) error {
+func Send(ctx context.Context, store storage.Store, run string, o Command) error {
 	return SendOnce(ctx, store, run, "", o)
 }
 
 // SendOnce is [Send] for a command that may be sent again, such as after a lost answer: the run gets one message for
 // each key. Messages of other kinds count, see [storage.Message]. The key "" is no key.
-func SendOnce(ctx context.Context, store storage.Inbox, run, key string, o Command) error {
+func SendOnce(ctx context.Context, store storage.Store, run, key string, o Command) error {
 	l, err := o.c.Message(run)
 	if err != nil {
 		return err
 	}
 	l.Key = key
-	return store.Send(ctx, l)
+	return backend.Of(store).Send(ctx, l)
 }
 
 // Command sends a command to a run and returns when the run has come to rest, as [Engine.Run] does, with the same
@@ -167,7 +169,7 @@ func (e *Engine) Command(ctx context.Context, id string, o Command) (res *Result
 	}
 	seen, err := e.env.Store.Run(ctx, id)
 	if err != nil {
-		return nil, driver.WrapStore(id, err)
+		return nil, session.Wrap(id, err)
 	}
 	o.address(&seen, "")
 	answer := o.c.Answer
@@ -218,7 +220,7 @@ func (e *Engine) send(ctx context.Context, id string, o *Command) error {
 		}
 	}
 	if err := Send(ctx, e.env.Store, id, *o); err != nil {
-		return driver.WrapStore(id, err)
+		return session.Wrap(id, err)
 	}
 	*o = Command{}
 	return nil
@@ -237,8 +239,8 @@ func (e *Engine) followed(ctx context.Context, run *storage.Run) (bool, error) {
 	if !rests(run) {
 		return false, nil
 	}
-	_, messages, err := storage.AllMessages(ctx, e.env.Store, run.ID)
-	return err == nil && !inbox.HasCommand(messages), driver.WrapStore(run.ID, err)
+	_, messages, err := backend.AllMessages(ctx, e.env.Store, run.ID)
+	return err == nil && !inbox.HasCommand(messages), session.Wrap(run.ID, err)
 }
 
 // take takes the run over and drives it to rest, starting with the command if o is not nil.
@@ -249,19 +251,19 @@ func (e *Engine) take(ctx context.Context, id string, o *Command) (*Result, erro
 	}
 	if o.c.Kind != "" {
 		if err = d.Refuse(&o.c); err == nil {
-			err = driver.WrapStore(id, Send(ctx, e.env.Store, id, *o))
+			err = session.Wrap(id, Send(ctx, e.env.Store, id, *o))
 		}
 		if err != nil {
 			d.Close()
-			err = errors.Join(err, e.claims.releaseUndriven(ctx, d.Claim(), snap))
+			err = errors.Join(err, e.claims.releaseUndriven(ctx, d.Claim, snap))
 			return nil, e.refused(ctx, id, o, err)
 		}
 		o.c.Kind = ""
 	}
-	wakeups, messages, err := storage.AllMessages(ctx, e.env.Store, id)
+	wakeups, messages, err := backend.AllMessages(ctx, e.env.Store, id)
 	if err != nil {
 		d.Close()
-		return nil, errors.Join(driver.WrapStore(id, err), e.claims.releaseUndriven(ctx, d.Claim(), snap))
+		return nil, errors.Join(session.Wrap(id, err), e.claims.releaseUndriven(ctx, d.Claim, snap))
 	}
 	d.HasRead(wakeups)
 	snap.Messages = messages
@@ -284,7 +286,7 @@ func (e *Engine) Reset(ctx context.Context, id string) error {
 		err = errNoAgain
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("%w: run %q: %w", ErrRefused, id, err), e.claims.releaseUndriven(ctx, d.Claim(), snap))
+		return errors.Join(fmt.Errorf("%w: run %q: %w", ErrRefused, id, err), e.claims.releaseUndriven(ctx, d.Claim, snap))
 	}
 	return d.Reset() //nolint:contextcheck // the driver has its own
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -177,7 +178,7 @@ func TestMendGrowing(t *testing.T) {
 	})
 }
 
-func lastEvent(t *testing.T, store storage.Store, run string) string {
+func lastEvent(t *testing.T, store backend.Store, run string) string {
 	t.Helper()
 	history, err := store.History(t.Context(), run, 0, 0)
 	if err != nil {
@@ -207,7 +208,7 @@ func TestUndoGrowingFurther(t *testing.T) {
 		for die, died := 0, true; died; die++ {
 			s := &stage{}
 			memory := memstore.New()
-			on := func(store storage.Store) *engine.Engine {
+			on := func(store backend.Store) *engine.Engine {
 				return newEngine(t, m.Flow(), engine.WithTasks(parts{s}), engine.WithStore(store), engine.WithCheckpoints(policy))
 			}
 			if _, err := on(memory).Run(t.Context(), "r"); err != nil {

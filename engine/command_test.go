@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -31,6 +32,9 @@ func inEach(t *testing.T, test func(t *testing.T, opts ...engine.Option)) {
 	t.Helper()
 	t.Parallel()
 	for name, opts := range manners {
+		if testing.Short() && strings.HasPrefix(name, "serial") { // they start few goroutines
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { test(t, opts...) })
@@ -40,7 +44,7 @@ func inEach(t *testing.T, test func(t *testing.T, opts ...engine.Option)) {
 
 func newEngine(t *testing.T, root flow.Node, opts ...engine.Option) *engine.Engine {
 	t.Helper()
-	eng, err := engine.New(root, opts...)
+	eng, err := engine.New(root, memstore.New(), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +357,7 @@ func TestCommandsSurvive(t *testing.T) {
 // run ended, and whether the process died before it had applied the command.
 func runCommanded(t *testing.T, o engine.Command, policy engine.Checkpoints, die int) (end string, died bool) {
 	t.Helper()
-	on := func(store storage.Store) *engine.Engine {
+	on := func(store backend.Store) *engine.Engine {
 		s := &stage{}
 		root := flow.Linear("f", s.atom("a"), s.atom("b"), flow.Unordered("u", s.atom("c"), s.atom("d")), s.atom("e"))
 		return newEngine(t, root, engine.WithParallelism(1), engine.WithCheckpoints(policy), engine.WithStore(store))
@@ -410,14 +414,42 @@ func TestRetryTimedOut(t *testing.T) {
 
 // TestDeadlineOfUndoing: a deadline does not hide why a run is being undone.
 func TestDeadlineOfUndoing(t *testing.T) {
-	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		s := &stage{do: script{"b": alwaysFails}, undo: script{"a": func(context.Context, int) error { time.Sleep(2 * time.Hour); return nil }}}
-		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")).WithDeadline(time.Hour), opts...)
-		res, err := eng.Run(t.Context(), "r")
-		if e := reverted(t, err); e.Failures[0].Code != "Refused" {
-			t.Errorf("it was undone because of %v", e.Failures[0])
+	growing := lang(func(ask *flow.Ask) flow.Growth {
+		switch ask.Cause.Kind {
+		case flow.Begin:
+			return flow.Growth{Add: []flow.Spec{work("a")}, Deadline: ask.Now.Add(time.Hour)}
+		case flow.Ended:
+			return failure(&atom.Failure{Code: "Refused"})
+		default:
+			return failure(&atom.Failure{Code: "Late"})
 		}
-		wantEnd(t, res, "REVERTED", storage.FailedOutcome, storage.UndoneAll)
+	})
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		undoing := func(ctx context.Context, n int) error {
+			if n == 1 {
+				<-ctx.Done() // the process is stopped
+				return ctx.Err()
+			}
+			time.Sleep(2 * time.Hour)
+			return nil
+		}
+		s := &stage{do: script{"b": alwaysFails}, undo: script{"a": undoing, "undo a": undoing}}
+		opts = append(opts, engine.WithTasks(parts{s}))
+		planned := flow.Linear("f", s.atom("a"), s.atom("b")).WithDeadline(time.Hour)
+		for _, f := range []flow.Node{planned, flow.Growing("g", growing)} {
+			eng := newEngine(t, f, opts...)
+			running, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
+			if _, err := eng.Run(running, "r"); !errors.Is(err, engine.ErrStopped) {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Hour)
+			res, err := eng.Run(t.Context(), "r")
+			if e := reverted(t, err); e.Failures[0].Code != "Refused" {
+				t.Errorf("it was undone because of %v", e.Failures[0])
+			}
+			wantEnd(t, res, "REVERTED", storage.FailedOutcome, storage.UndoneAll)
+		}
 	})
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/faultstore"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
@@ -25,7 +25,7 @@ func TestCommittedCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fails := func() storage.Store { return faultstore.New(store, faultstore.After(1, faultstore.Busy)) }
+	fails := func() backend.Store { return faultstore.New(store, faultstore.After(1, faultstore.Busy)) }
 	if applied, err := engine.Apply(t.Context(), fails(), &run, "", engine.Resume()); applied || err != nil {
 		t.Errorf("Apply: %v, %v", applied, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -90,10 +91,10 @@ func TestCompensationSurvives(t *testing.T) {
 	for _, policy := range []engine.Checkpoints{engine.Step, engine.Each} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &travels{booked: map[string]bool{}}
-			build := func(store storage.Store) *engine.Engine {
+			build := func(store backend.Store) *engine.Engine {
 				return newEngine(t, m.Flow(), engine.WithTasks(l), engine.WithStore(store), engine.WithCheckpoints(policy))
 			}
-			run := livesUntil(t, build, func(storage.Store) { time.Sleep(time.Minute) })
+			run := livesUntil(t, build, func(backend.Store) { time.Sleep(time.Minute) })
 			wantEnd(t, run, "FAILURE", storage.FailedOutcome, storage.UndonePart)
 			if got := fmt.Sprint(slices.Sorted(maps.Keys(l.booked))); got != "[A B#2 C#2 D P#2[1]/G P#2[1]/Y]" {
 				t.Errorf("left are %s", got)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -217,7 +218,7 @@ func (f computingFlow) recorded(rt *rapid.T, run *storage.Run, err error) {
 
 // goesOn resumes a resting run in another process, to its end if it has one, or until it is cancelled. Then exactly the
 // effects that the end promises remain.
-func (f computingFlow) goesOn(t *testing.T, rt *rapid.T, s storage.Store, w *computingWorld, run *storage.Run) {
+func (f computingFlow) goesOn(t *testing.T, rt *rapid.T, s backend.Store, w *computingWorld, run *storage.Run) {
 	if !run.State.Ended() {
 		eng := newEngine(t, f.build(t), engine.WithStore(s), engine.WithTasks(w), engine.WithGrace(propertyGrace))
 		var err error

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -68,7 +69,7 @@ func TestComputingRunHears(t *testing.T) {
 				t.Parallel()
 				s := memstore.New()
 				began := make(chan struct{}, 1)
-				eng, err := engine.New(root, engine.WithStore(watched{s, began}))
+				eng, err := engine.New(root, watched{s, began})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -80,12 +81,12 @@ func TestComputingRunHears(t *testing.T) {
 
 // watched reports a checkpoint after the first one.
 type watched struct {
-	storage.Store
+	backend.Store
 
 	began chan struct{}
 }
 
-func (w watched) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (w watched) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	err := w.Store.Commit(ctx, c, cp)
 	if err == nil && cp.Head.Seq > 2 {
 		select {
@@ -99,26 +100,26 @@ func (w watched) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkp
 var items = engine.Input(atom.MustEncode(map[string]any{"items": []int{1, 2, 3}, "many": make([]int, 30_000)}))
 
 // requests are the possible requests of a run. Each returns once the run rests.
-var requests = map[string]func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}){
-	"nothing": func(t *testing.T, eng *engine.Engine, s storage.Store, _ <-chan struct{}) { // its own time limit
+var requests = map[string]func(t *testing.T, eng *engine.Engine, s backend.Store, began <-chan struct{}){
+	"nothing": func(t *testing.T, eng *engine.Engine, s backend.Store, _ <-chan struct{}) { // its own time limit
 		_, err := eng.Run(t.Context(), "run", items)
 		hasEnded(t, s, err, storage.TimedOut)
 	},
-	"cancel": func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
+	"cancel": func(t *testing.T, eng *engine.Engine, s backend.Store, began <-chan struct{}) {
 		err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run", items); return err }, func(context.CancelFunc) {
 			<-began
 			send(t, s, engine.Cancel("enough"))
 		})
 		hasEnded(t, s, err, storage.Cancelled)
 	},
-	"abandon": func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
+	"abandon": func(t *testing.T, eng *engine.Engine, s backend.Store, began <-chan struct{}) {
 		err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run", items); return err }, func(context.CancelFunc) {
 			<-began
 			send(t, s, engine.Abandon("enough"))
 		})
 		hasEnded(t, s, err, storage.Cancelled)
 	},
-	"suspend": func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
+	"suspend": func(t *testing.T, eng *engine.Engine, s backend.Store, began <-chan struct{}) {
 		err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run", items); return err }, func(context.CancelFunc) {
 			<-began
 			send(t, s, engine.Hold())
@@ -128,7 +129,7 @@ var requests = map[string]func(t *testing.T, eng *engine.Engine, s storage.Store
 		}
 		goesOn(t, eng, s)
 	},
-	"suspend engine": func(t *testing.T, eng *engine.Engine, _ storage.Store, began <-chan struct{}) {
+	"suspend engine": func(t *testing.T, eng *engine.Engine, _ backend.Store, began <-chan struct{}) {
 		err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run", items); return err }, func(context.CancelFunc) {
 			<-began
 			eng.Suspend()
@@ -137,7 +138,7 @@ var requests = map[string]func(t *testing.T, eng *engine.Engine, s storage.Store
 			t.Fatal(err)
 		}
 	},
-	"stop": func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
+	"stop": func(t *testing.T, eng *engine.Engine, s backend.Store, began <-chan struct{}) {
 		err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run", items); return err }, func(stop context.CancelFunc) {
 			<-began
 			stop()
@@ -152,8 +153,8 @@ var requests = map[string]func(t *testing.T, eng *engine.Engine, s storage.Store
 }
 
 // drains stops a server, which lets executing atoms run for the given time.
-func drains(d time.Duration) func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
-	return func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
+func drains(d time.Duration) func(t *testing.T, eng *engine.Engine, s backend.Store, began <-chan struct{}) {
+	return func(t *testing.T, eng *engine.Engine, s backend.Store, began <-chan struct{}) {
 		if err := eng.Start(t.Context(), "run", items); err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +183,7 @@ func driven(t *testing.T, drive func(ctx context.Context) error, request func(st
 	}
 }
 
-func send(t *testing.T, s storage.Store, o engine.Command) {
+func send(t *testing.T, s backend.Store, o engine.Command) {
 	t.Helper()
 	for {
 		err := engine.Send(t.Context(), s, "run", o)
@@ -198,7 +199,7 @@ func send(t *testing.T, s storage.Store, o engine.Command) {
 }
 
 // hasEnded checks the end of a run.
-func hasEnded(t *testing.T, s storage.Store, err error, want storage.Outcome) {
+func hasEnded(t *testing.T, s backend.Store, err error, want storage.Outcome) {
 	t.Helper()
 	run, wrong := s.Run(t.Context(), "run")
 	if wrong != nil || !run.State.Ended() || run.Outcome != want || run.Owner != "" {
@@ -207,7 +208,7 @@ func hasEnded(t *testing.T, s storage.Store, err error, want storage.Outcome) {
 }
 
 // goesOn checks that a run has no owner, and can be resumed until it is cancelled.
-func goesOn(t *testing.T, eng *engine.Engine, s storage.Store) {
+func goesOn(t *testing.T, eng *engine.Engine, s backend.Store) {
 	t.Helper()
 	run, err := s.Run(t.Context(), "run")
 	if err != nil || run.State.Ended() || run.Owner != "" {

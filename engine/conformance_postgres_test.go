@@ -7,7 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/conformance"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -17,15 +19,12 @@ import (
 // process opens the store again. A process that dies leaves the store as it was.
 func TestConformancePostgres(t *testing.T) {
 	t.Parallel()
-	one := 25 // of so many cases
-	if testing.Short() {
-		one = 100
-	}
+	one := longtest.Count(100, 25, 25) // of so many cases
 	dsn := postgrestest.DSN(t)
 	if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
 		t.Fatal(err)
 	}
-	open := func() storage.Store {
+	open := func() backend.Store {
 		s, err := sqlstore.Open(t.Context(), dsn)
 		if err != nil {
 			t.Fatal(err)
@@ -70,10 +69,7 @@ func takesNoTime(record *conformance.Execution) bool {
 // server cannot use virtual time.
 func TestConformanceASLPostgres(t *testing.T) {
 	t.Parallel()
-	one := 1 // of so many
-	if testing.Short() {
-		one = 10
-	}
+	one := longtest.Count(10, 4, 1) // of so many
 	store := emptyServer(t).store
 	tally := conformance.NewTally("asl/execution postgres")
 	for i, record := range conformance.Executions(t) {
@@ -93,11 +89,8 @@ func TestConformanceASLPostgres(t *testing.T) {
 // process that dies at each commit in turn.
 func TestConformanceSM4CPostgres(t *testing.T) {
 	t.Parallel()
-	one := oneOf(4)
-	if testing.Short() {
-		one = 20
-	}
-	dying := oneOf(20) // one of so many has deaths
+	one := longtest.Count(20, 8, 1)
+	dying := longtest.Count(100, 40, 1) // one of so many has deaths
 	server := emptyServer(t)
 	aspects := slices.DeleteFunc(slices.Clone(conformance.MachineAspects), func(aspect string) bool { return aspect == "elapsed" })
 	count := func(to *conformance.Aspects, c *conformance.MachineCase, got *conformance.MachineEnd) {
@@ -161,11 +154,11 @@ func emptyServer(t *testing.T) *serverPlace {
 	return p
 }
 
-func (p *serverPlace) open(ctx context.Context) (storage.Store, error) {
+func (p *serverPlace) open(ctx context.Context) (backend.Store, error) {
 	return sqlstore.Open(ctx, p.dsn)
 }
 
-func (p *serverPlace) died(s storage.Store) error { return s.Close() }
+func (p *serverPlace) died(s backend.Store) error { return s.Close() }
 
 // emptied returns the place without the records of other tests.
 func (p *serverPlace) emptied() place {

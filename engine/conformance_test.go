@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -48,14 +49,14 @@ func TestConformanceASL(t *testing.T) {
 }
 
 // replay runs a recorded machine, under an id, and returns how it ended.
-func replay(t *testing.T, record *conformance.Execution, id string, store storage.Store) conformance.Outcome {
+func replay(t *testing.T, record *conformance.Execution, id string, store backend.Store) conformance.Outcome {
 	t.Helper()
 	machine, err := asl.Parse(record.MachineName, record.Definition)
 	if err != nil {
 		return refused("definition refused", err)
 	}
 	world := newSurroundings(t, record)
-	eng, err := engine.New(machine.Flow(), engine.WithTasks(world), engine.WithStore(store))
+	eng, err := engine.New(machine.Flow(), store, engine.WithTasks(world))
 	if err != nil {
 		return refused("engine refused", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/internal/taskflowtest"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -99,27 +100,27 @@ type death struct {
 
 // A place is where runs are stored. Each process opens it again. A process that dies closes nothing properly.
 type place interface {
-	open(ctx context.Context) (storage.Store, error)
-	died(storage.Store) error
+	open(ctx context.Context) (backend.Store, error)
+	died(backend.Store) error
 }
 
 type memoryPlace struct{ records *memstore.Store }
 
 func inMemory() place { return memoryPlace{memstore.New()} }
 
-func (p memoryPlace) open(context.Context) (storage.Store, error) { return p.records.Join(), nil }
-func (p memoryPlace) died(s storage.Store) error                  { return s.Close() } // which is how the others learn of it
+func (p memoryPlace) open(context.Context) (backend.Store, error) { return p.records.Join(), nil }
+func (p memoryPlace) died(s backend.Store) error                  { return s.Close() } // which is how the others learn of it
 
 // A crashingStore is the store of a process that dies.
 type crashingStore struct {
-	storage.Store
+	backend.Store
 	death
 
 	made int
 	dead bool
 }
 
-func (d *crashingStore) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (d *crashingStore) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	if d.dead {
 		return errDead
 	}
@@ -205,7 +206,7 @@ func (a *account) live(ctx context.Context, where place, f *randomFlow, c condit
 		if c.keepOuter {
 			root = taskflowtest.WithFailurePolicy(root, flow.UndoFlow)
 		}
-		eng, err := engine.New(root, opts...)
+		eng, err := engine.New(root, memstore.New(), opts...)
 		if err != nil {
 			return err
 		}
@@ -230,7 +231,7 @@ func (a *account) live(ctx context.Context, where place, f *randomFlow, c condit
 }
 
 // give sends the command at its time. If the process that received it dies, the command is still in the run's inbox.
-func (a *account) give(ctx context.Context, s storage.Store, c conditions) {
+func (a *account) give(ctx context.Context, s backend.Store, c conditions) {
 	if a.told++; a.told != c.commandAt {
 		return
 	}
@@ -241,7 +242,7 @@ func (a *account) give(ctx context.Context, s storage.Store, c conditions) {
 }
 
 // audit checks the history, the end and the world.
-func (a *account) audit(ctx context.Context, s storage.Store, eng *engine.Engine, res *engine.Result, f *randomFlow, world *effects) error {
+func (a *account) audit(ctx context.Context, s backend.Store, eng *engine.Engine, res *engine.Result, f *randomFlow, world *effects) error {
 	entries, err := s.History(ctx, "r", 0, 0)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -22,7 +23,7 @@ import (
 
 // mortal is a store whose process dies after the given number of commits. Later commits fail and are lost.
 type mortal struct {
-	storage.Store
+	backend.Store
 
 	mu   sync.Mutex
 	left int
@@ -30,7 +31,7 @@ type mortal struct {
 
 var errDied = errors.New("the process has died")
 
-func (m *mortal) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (m *mortal) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	m.mu.Lock()
 	dies := m.left <= 0
 	m.left--
@@ -203,11 +204,11 @@ func (e *ending) same(t *testing.T, what string, got ending) {
 
 // faultyStores returns the store of each process in turn, on the process's own records. It returns nil once the store
 // has no fault any more.
-type faultyStores func(i int, process storage.Store) storage.Store
+type faultyStores func(i int, process backend.Store) backend.Store
 
 // deaths lets the process die after the given number of commits, and the next process after the next number, and so on.
 func deaths(after ...int) faultyStores {
-	return func(i int, process storage.Store) storage.Store {
+	return func(i int, process backend.Store) backend.Store {
 		if i < len(after) {
 			return &mortal{Store: process, left: after[i]}
 		}
@@ -229,14 +230,14 @@ func runTo(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints
 	records := memstore.New()
 	for i := 0; ; i++ {
 		process := records.Join()
-		var store storage.Store = process
+		var store backend.Store = process
 		faulty := f(i, process)
 		if faulty != nil {
 			store = faulty
 		}
 		before := succeeded(t, records)
 		calls := len(w.calls)
-		eng, err := engine.New(build(w), engine.WithStore(store), engine.WithTasks(w), engine.WithCheckpoints(policy), engine.WithParallelism(2))
+		eng, err := engine.New(build(w), store, engine.WithTasks(w), engine.WithCheckpoints(policy), engine.WithParallelism(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +274,7 @@ func runTo(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints
 }
 
 // succeeded returns the atoms whose success is committed and not undone.
-func succeeded(t *testing.T, s storage.Store) map[string]bool {
+func succeeded(t *testing.T, s backend.Store) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
 	atoms, err := s.Atoms(t.Context(), "r", storage.AtomQuery{})

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -26,7 +27,7 @@ func detached(ctx context.Context, eng *engine.Engine, run string) (ids []string
 
 // A purgingStore purges a run between two reads of it.
 type purgingStore struct {
-	storage.Store
+	backend.Store
 
 	run string
 }

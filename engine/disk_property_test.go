@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/crashdisk"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -65,10 +65,10 @@ func goOnFromImages(t *testing.T, rt *rapid.T) {
 // onDisk is a place in a folder.
 type onDisk struct{ dir string }
 
-func (p onDisk) open(ctx context.Context) (storage.Store, error) {
+func (p onDisk) open(ctx context.Context) (backend.Store, error) {
 	return sqlstore.Open(ctx, "sqlite:"+filepath.Join(p.dir, "ebb.db"))
 }
 
-func (p onDisk) died(storage.Store) error {
+func (p onDisk) died(backend.Store) error {
 	return errors.New("a process that dies on disk is an image")
 }

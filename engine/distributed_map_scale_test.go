@@ -10,7 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	enginetasks "github.com/ebbflow/ebb/engine/tasks"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 )
 
 // TestScaleDistributedMapGivesUp lets the last of very many children fail while the others wait. The Map drops these in
@@ -21,7 +21,7 @@ func TestScaleDistributedMapGivesUp(t *testing.T) {
 		"Do": {"Type": "Choice", "Choices": [{"Variable": "$.id", "StringEquals": "`+strconv.Itoa(n-1)+`", "Next": "Bad"}], "Default": "Hold"},
 		"Bad": {"Type": "Fail", "Error": "Bad"},
 		"Hold": {"Type": "Wait", "Seconds": 86400, "End": true}`)
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		registry := &enginetasks.Registry{}
 		registry.AddBucket("stock", enginetasks.Folder(inventory(t, n)))
 		l := &largest{Store: store}

@@ -22,8 +22,8 @@ import (
 	"github.com/ebbflow/ebb/engine/enginetest"
 	enginetasks "github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
@@ -88,8 +88,8 @@ func crashMap(t *testing.T, fields string, gap int) {
 			t.Fatal("it does not end")
 		}
 		ended := done.at(endedThings(t, store))
-		process := enginetest.DieAt(store.Join(), gap+lives) // each lives longer, for some commits are of dying
-		eng, err := engine.New(machine.Flow(), engine.WithStore(process), engine.WithTasks(registry))
+		process := backend.Of(enginetest.DieAt(store.Join(), gap+lives)) // each lives longer, for some commits are of dying
+		eng, err := engine.New(machine.Flow(), process, engine.WithTasks(registry))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func checkThings(t *testing.T, res *engine.Result, done *tally, dir string, writ
 }
 
 // endedThings returns the ids of the things whose runs have ended.
-func endedThings(t *testing.T, store storage.Store) []string {
+func endedThings(t *testing.T, store backend.Store) []string {
 	t.Helper()
 	var ids []string
 	for i := range crashLines {
@@ -242,7 +242,7 @@ func TestDistributedMapUndone(t *testing.T) {
 				}
 				return nil
 			}))
-			eng, err := engine.New(machine.Flow(), engine.WithTasks(registry))
+			eng, err := engine.New(machine.Flow(), memstore.New(), engine.WithTasks(registry))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +277,7 @@ func TestDistributedMapSuspended(t *testing.T) {
 		registry.Add("local:do", slow{done})
 		machine := eachThing(t, `"MaxConcurrency": 2,`, doThing)
 		build := func() *engine.Engine {
-			eng, err := engine.New(machine.Flow(), engine.WithStore(store), engine.WithTasks(registry))
+			eng, err := engine.New(machine.Flow(), store, engine.WithTasks(registry))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -399,7 +399,7 @@ func mapHeap(t *testing.T, lines int) (most int64, took time.Duration) {
 	registry.AddBucket("stock", enginetasks.Folder(inventory(t, lines)))
 	machine := eachThing(t, `"MaxConcurrency": 100,`+writeThings, `"Do": {"Type": "Pass", "End": true}`)
 	ended := new(atomic.Int64)
-	eng, err := engine.New(machine.Flow(), engine.WithStore(store), engine.WithTasks(registry), engine.WithObserver(func(ev engine.Event) {
+	eng, err := engine.New(machine.Flow(), store, engine.WithTasks(registry), engine.WithObserver(func(ev engine.Event) {
 		if ev.Kind == engine.FlowChanged && ev.To == states.FlowSuccess.String() {
 			ended.Add(1)
 		}

@@ -1,7 +1,7 @@
 // Package engine runs flows: it schedules their atoms, stores their results, and undoes them if the work cannot be
 // finished.
 //
-//	eng, err := engine.New(boot, engine.WithStore(store), engine.With(sizeGB, 20))
+//	eng, err := engine.New(boot, store, engine.With(sizeGB, 20))
 //	if err != nil {
 //		return err // every wiring mistake shows up here, before anything runs
 //	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -145,12 +146,12 @@ func TestDroppedSubflowSurvives(t *testing.T) {
 		for _, undoing := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				l := &dropping{t: t, travels: travels{booked: map[string]bool{}}}
-				var records storage.Store
-				build := func(s storage.Store) *engine.Engine {
+				var records backend.Store
+				build := func(s backend.Store) *engine.Engine {
 					records = s.(*crashingStore).Store
 					return newEngine(t, flow.Growing("f", dropsAll(undoing)), engine.WithTasks(l), engine.WithStore(s), engine.WithCheckpoints(policy))
 				}
-				run := livesUntil(t, build, func(storage.Store) { t.Error("it does nothing but wait") })
+				run := livesUntil(t, build, func(backend.Store) { t.Error("it does nothing but wait") })
 				wantEnd(t, run, "SUCCESS", storage.Succeeded, storage.UndoNone)
 				want := "[after first quick slow]"
 				if !undoing {

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -154,9 +154,9 @@ func BenchmarkEach(b *testing.B) {
 		"flows":     {flow.Each("r", numbersKey, flow.Linear("one", atom.Func("t", do, atom.From("item")))), engine.With(numbersKey, numbers(n))},
 		"unordered": {unordered, engine.With(one, 1)},
 	} {
-		for kind, open := range map[string]func(b *testing.B) storage.Store{"memory": memoryStore, "sqlite": sqliteStore} {
+		for kind, open := range map[string]func(b *testing.B) backend.Store{"memory": memoryStore, "sqlite": sqliteStore} {
 			b.Run(name+"/"+kind, func(b *testing.B) {
-				e, err := engine.New(c.root, c.input, engine.WithStore(open(b)))
+				e, err := engine.New(c.root, open(b), c.input)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -174,9 +174,9 @@ func BenchmarkEach(b *testing.B) {
 	}
 }
 
-func memoryStore(*testing.B) storage.Store { return memstore.New() }
+func memoryStore(*testing.B) backend.Store { return memstore.New() }
 
-func sqliteStore(b *testing.B) storage.Store {
+func sqliteStore(b *testing.B) backend.Store {
 	b.Helper()
 	store, err := sqlstore.Open(b.Context(), "sqlite:"+filepath.Join(b.TempDir(), "ebb.db"))
 	if err != nil {

@@ -18,6 +18,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -125,7 +127,7 @@ func orderEngine(t *testing.T, root flow.Node, opts ...engine.Option) *engine.En
 // TestEachOfEverySize lets one engine run orders of different sizes, with as many items at once as allowed. The results
 // are in the order of the items, also if they are too many for one value.
 func TestEachOfEverySize(t *testing.T) {
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		count := atom.Func("count", func(ctx context.Context, in struct {
 			Picks atom.List[pick] `json:"picks"`
 		},
@@ -155,7 +157,7 @@ func TestEachOfEverySize(t *testing.T) {
 			return pick{in.SKU, in.Order + "/" + in.SKU}, nil
 		})
 		e := orderEngine(t, flow.Linear("order", flow.Each("picks", linesKey, body).WithParallelism(3), count, bins()), engine.WithStore(store))
-		for _, n := range []int{0, 1, 7, 1200} {
+		for _, n := range []int{0, 1, 7, longtest.Count(300, 1200, 1200)} {
 			res, err := onOrder(t, e, "o"+strconv.Itoa(n), lines(n))
 			if err != nil {
 				t.Fatal(err)
@@ -189,7 +191,7 @@ func TestEachOfEverySize(t *testing.T) {
 
 // TestEachIsUndone fails an order after its lines were picked. They are put back, the last one first.
 func TestEachIsUndone(t *testing.T) {
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		w := newWarehouse()
 		ship := atom.Func("ship", func(context.Context, struct{}) (struct{}, error) {
 			return struct{}{}, atom.Errorf("NoTruck", "no truck")
@@ -351,7 +353,7 @@ func TestEachOfAFlow(t *testing.T) {
 		Parts []string `json:"parts"`
 	}
 	boxes := atom.NewKey[[]box]("boxes")
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		w := newWarehouse()
 		step := func(name string) *atom.Atom {
 			return atom.Pair(name, func(_ context.Context, in struct {
@@ -421,7 +423,7 @@ func partOf(w *warehouse) *atom.Atom {
 
 // TestEachOverStoredResults runs a body for each result of another Each, which are too many for one value.
 func TestEachOverStoredResults(t *testing.T) {
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		numbers, doubled := atom.NewKey[[]int]("numbers"), atom.NewKey[[]int]("doubled")
 		double := func(name string) *atom.Atom {
 			return atom.Func(name, func(_ context.Context, n int) (int, error) {
@@ -462,7 +464,7 @@ func TestEachOverStoredResults(t *testing.T) {
 
 // TestEachAwaitsTokens lets another party end each item.
 func TestEachAwaitsTokens(t *testing.T) {
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		tokens := make(chan string, 2)
 		ask := atom.Func("ask", func(ctx context.Context, _ string) (string, error) {
 			tokens <- atom.Token(ctx)
@@ -488,7 +490,7 @@ func TestEachAwaitsTokens(t *testing.T) {
 
 // TestEachChecksWhatEndsAnItem refuses a result of the wrong type for the token of an item, which keeps waiting.
 func TestEachChecksWhatEndsAnItem(t *testing.T) {
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		tokens := make(chan string, 1)
 		ask := atom.Func("ask", func(ctx context.Context, _ string) (int, error) {
 			tokens <- atom.Token(ctx)
@@ -500,7 +502,7 @@ func TestEachChecksWhatEndsAnItem(t *testing.T) {
 		if err := e.Start(t.Context(), "r", engine.With(people, []string{"ann"})); err != nil {
 			t.Fatal(err)
 		}
-		server, err := engine.NewServer(engine.Flows(root), engine.WithEngine(engine.WithStore(store)))
+		server, err := engine.NewServer(engine.Flows(root), store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -530,7 +532,7 @@ func TestEachChecksWhatEndsAnItem(t *testing.T) {
 
 // TestEachIsCancelled cancels an order in the middle of its lines, which are put back.
 func TestEachIsCancelled(t *testing.T) {
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		w := newWarehouse()
 		reached := make(chan struct{})
 		var once sync.Once
@@ -559,7 +561,7 @@ func TestEachIsCancelled(t *testing.T) {
 
 // TestEachIsServed lets a server of one registered flow run orders of different sizes.
 func TestEachIsServed(t *testing.T) {
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		root := flow.Linear("order", flow.Each("picks", linesKey, atom.Task("pick", picker{newWarehouse()})), bins())
 		e := orderEngine(t, root, engine.WithStore(store))
 		for _, n := range []int{3, 40, 0} {
@@ -567,7 +569,7 @@ func TestEachIsServed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		server, err := engine.NewServer(engine.Flows(root), engine.WithEngine(engine.WithStore(store)))
+		server, err := engine.NewServer(engine.Flows(root), store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -587,7 +589,7 @@ func TestEachIsServed(t *testing.T) {
 }
 
 // awaitEnd returns a run once it has ended.
-func awaitEnd(t *testing.T, store storage.Store, id string) storage.Run {
+func awaitEnd(t *testing.T, store backend.Store, id string) storage.Run {
 	t.Helper()
 	for {
 		changed := store.Changed()

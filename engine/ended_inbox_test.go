@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -24,9 +25,9 @@ import (
 // run that has ended keeps only signals and events, which a retry of the run may await.
 func TestInboxOfEndedRun(t *testing.T) {
 	t.Parallel()
-	open := map[string]func(t *testing.T) storage.Store{
-		"memory": func(*testing.T) storage.Store { return memstore.New() },
-		"sqlite": func(t *testing.T) storage.Store {
+	open := map[string]func(t *testing.T) backend.Store{
+		"memory": func(*testing.T) backend.Store { return memstore.New() },
+		"sqlite": func(t *testing.T) backend.Store {
 			t.Helper()
 			s, err := sqlstore.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
 			if err != nil {

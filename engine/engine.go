@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -13,15 +14,15 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/executor"
-	"github.com/ebbflow/ebb/engine/internal/planview"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/boundedcache"
 	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/internal/memorybudget"
+	"github.com/ebbflow/ebb/internal/planview"
 	"github.com/ebbflow/ebb/internal/spelling"
 	"github.com/ebbflow/ebb/storage"
-	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // An Engine runs one flow, any number of times. Any number of goroutines may use it.
@@ -41,16 +42,16 @@ type Engine struct {
 	suspend    chan struct{} // closed by Suspend
 }
 
-// New compiles the flow, or the single atom, and returns the engine that runs it. If the definition has mistakes,
-// New returns all of them as [flow.Problems].
-func New(root flow.Node, opts ...Option) (*Engine, error) {
-	e, err := newEngine(opts)
+// New compiles the flow, or the single atom, and returns the engine that keeps its runs in the store. If the definition
+// has mistakes, New returns all of them as [flow.Problems].
+func New(root flow.Node, store storage.Store, opts ...Option) (*Engine, error) {
+	e, err := newEngine(store, opts)
 	if err != nil {
 		return nil, err
 	}
 	plan, err := e.compileOwn(root)
 	if err == nil {
-		err = storage.CheckPlan(plan)
+		err = backend.CheckPlan(plan)
 	}
 	if err != nil {
 		return nil, err
@@ -89,7 +90,10 @@ func (e *Engine) compileOwn(root flow.Node) (*flow.Plan, error) {
 }
 
 // newEngine returns an engine without a flow of its own.
-func newEngine(opts []Option) (*Engine, error) {
+func newEngine(store storage.Store, opts []Option) (*Engine, error) {
+	if store == nil {
+		return nil, errors.New("engine: the store is nil")
+	}
 	e := &Engine{
 		inputs:  map[string]atom.Value{},
 		suspend: make(chan struct{}),
@@ -97,7 +101,7 @@ func newEngine(opts []Option) (*Engine, error) {
 	e.types, e.compiled = map[string]reflect.Type{}, boundedcache.New[flow.Node, *flow.Plan](maxCompiled)
 	env := &e.env
 	env.Calls = executor.Settings{Parallel: DefaultParallelism, Grace: DefaultGrace}
-	env.Limits, env.Log = driver.Limits(DefaultLimits()), hclog.NewNullLogger()
+	env.Store, env.Limits, env.Log = backend.Of(store), driver.Limits(DefaultLimits()), hclog.NewNullLogger()
 	for _, opt := range opts {
 		if err := opt.apply(e); err != nil {
 			return nil, err
@@ -106,9 +110,6 @@ func newEngine(opts []Option) (*Engine, error) {
 	e.childSlots = make(chan struct{}, DefaultSlots)
 	if env.Calls.Parallel == 1 {
 		e.childSlots = make(chan struct{}, 1)
-	}
-	if env.Store == nil {
-		env.Store = memstore.New()
 	}
 	env.Calls.Log, env.Calls.Store, env.Calls.GivenUp = env.Log, env.Store, &env.GivenUp
 	env.Log = env.Log.Named("engine")
@@ -129,9 +130,6 @@ func (e *Engine) String() string { return fmt.Sprintf("engine of flow %q", e.pla
 
 // Plan returns the compiled flow.
 func (e *Engine) Plan() *flow.Plan { return e.plan }
-
-// Store returns the store of the engine's runs.
-func (e *Engine) Store() storage.Store { return e.env.Store }
 
 // Suspend suspends the runs of this engine: running atoms may end, the engine starts no others, and Run returns
 // [ErrSuspended]. To resume the runs, call Run with another engine.
@@ -156,14 +154,14 @@ func (e *Engine) begin(p *flow.Plan, id string, opts []RunOption) (*beginning, e
 		if err := opt.begin(b); err != nil {
 			return nil, err
 		}
-		if in, is := opt.(input); is && (driver.Grows(p) || !p.Knows(in.name)) {
+		if in, is := opt.(input); is && (p.Grows() || !p.Knows(in.name)) {
 			unused = append(unused, &flow.Problem{
 				Flow: p.Flow, Symbol: in.name, Kind: flow.ErrUnused,
 				Text: "nothing in flow " + quote(p.Flow) + " requires the input " + quote(in.name) + near(p, in.name),
 			})
 		}
 	}
-	if b.whole == nil && !driver.Grows(p) {
+	if b.whole == nil && !p.Grows() {
 		whole, err := atom.Encode(b.inputs)
 		if err != nil {
 			return nil, err
@@ -185,7 +183,7 @@ func secretsOf(p *flow.Plan) storage.Secrets {
 
 // near returns a remark on the symbol that was perhaps meant by an input that nothing requires.
 func near(p *flow.Plan, input string) string {
-	if driver.Grows(p) {
+	if p.Grows() {
 		return "; give a growing flow its whole input with engine.Input"
 	}
 	names := make([]string, len(p.Inputs))
@@ -208,7 +206,7 @@ func meant(symbol string, given []string) string {
 
 // checkInput reports the symbols that the flow requires and the input does not contain, and those of another type.
 func checkInput(p *flow.Plan, whole atom.Value) error {
-	if driver.Grows(p) {
+	if p.Grows() {
 		return nil
 	}
 	symbols, err := driver.SymbolsOf(whole)

@@ -75,7 +75,7 @@ func TestStatesAreAtoms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eng, err := engine.New(m.Flow(), engine.WithTasks(&world{}))
+	eng, err := engine.New(m.Flow(), memstore.New(), engine.WithTasks(&world{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestStatesAreAtoms(t *testing.T) {
 func run(t *testing.T, node flow.Node, opts ...engine.Option) (res *engine.Result, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		eng, newErr := engine.New(node, opts...)
+		eng, newErr := engine.New(node, memstore.New(), opts...)
 		if newErr != nil {
 			t.Fatal(newErr)
 		}
@@ -189,10 +189,20 @@ func TestRevertFails(t *testing.T) {
 		func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil },
 		func(context.Context, struct{}, atom.Outcome[struct{}]) error { return atom.Errorf("Stuck", "cannot") })
 	fails := atom.Func("b", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, errors.New("no") })
-	res, err := run(t, flow.Linear("f", stuck, fails))
-	failed, ok := errors.AsType[*engine.FailedError](err)
-	if !ok || !failed.UndoFailed || res.Run.Undo != storage.UndoFailed {
-		t.Errorf("ended with %v, undo %v", err, res.Run.Undo)
+	store := memstore.New()
+	for _, when := range []string{"at once", "after a reload"} {
+		eng, err := engine.New(flow.Linear("f", stuck, fails), store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := eng.Run(t.Context(), "r")
+		failed, ok := errors.AsType[*engine.FailedError](err)
+		if !ok || !failed.UndoFailed || res.Run.Undo != storage.UndoFailed {
+			t.Fatalf("%s: ended with %v, undo %v", when, err, res.Run.Undo)
+		}
+		if err.Error() != `engine: run "r" failed: b: Error: no; and could not be undone: a: Stuck: cannot` {
+			t.Errorf("%s: %v", when, err)
+		}
 	}
 }
 
@@ -211,7 +221,7 @@ func TestRetryWaits(t *testing.T) {
 		process := records.Join()
 		ctx, stop := context.WithTimeout(t.Context(), 90*time.Second)
 		defer stop()
-		eng, err := engine.New(f, engine.WithStore(process))
+		eng, err := engine.New(f, process)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +231,7 @@ func TestRetryWaits(t *testing.T) {
 		if err := process.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if eng, err = engine.New(f, engine.WithStore(records)); err != nil {
+		if eng, err = engine.New(f, records); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := eng.Run(t.Context(), "r"); err == nil {
@@ -244,7 +254,7 @@ func TestSuspend(t *testing.T) {
 				atom.Func("a", func(context.Context, struct{}) (struct{}, error) { eng.Suspend(); return struct{}{}, nil }),
 				atom.Func("b", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }))
 		}
-		eng, err := engine.New(f(), engine.WithStore(store))
+		eng, err := engine.New(f(), store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +262,7 @@ func TestSuspend(t *testing.T) {
 		if !errors.Is(err, engine.ErrSuspended) || !res.Run.Hold {
 			t.Fatalf("got %v, hold %v", err, res.Run.Hold)
 		}
-		if eng, err = engine.New(f(), engine.WithStore(store)); err != nil {
+		if eng, err = engine.New(f(), store); err != nil {
 			t.Fatal(err)
 		}
 		if res, err = eng.Run(t.Context(), "r"); err != nil || res.Run.State != states.FlowSuccess || res.Run.Hold {
@@ -267,7 +277,7 @@ func TestOneOwner(t *testing.T) {
 		eng, err := engine.New(atom.Func("a", func(context.Context, struct{}) (struct{}, error) {
 			time.Sleep(time.Minute) // virtual
 			return struct{}{}, nil
-		}))
+		}), memstore.New())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +302,7 @@ func TestChangedFlow(t *testing.T) {
 	store := memstore.New()
 	f := atom.Func("a", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
 	for i, node := range []flow.Node{flow.Linear("f", f), flow.Linear("f", f, f.Renamed("b"))} {
-		eng, err := engine.New(node, engine.WithStore(store))
+		eng, err := engine.New(node, store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +349,7 @@ func TestStoreErrorIsNoFailure(t *testing.T) {
 	w := &world{}
 	records := memstore.New()
 	process := records.Join()
-	eng, err := engine.New(flow.Linear("f", w.task("a", nil), w.task("b", nil)), engine.WithStore(&mortal{Store: process, left: 1}))
+	eng, err := engine.New(flow.Linear("f", w.task("a", nil), w.task("b", nil)), &mortal{Store: process, left: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,7 +387,7 @@ func TestStop(t *testing.T) {
 				}
 				return struct{}{}, nil
 			})
-			eng, err := engine.New(f, engine.WithStore(store), engine.WithParallelism(parallel))
+			eng, err := engine.New(f, store, engine.WithParallelism(parallel))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -447,7 +457,7 @@ func TestParallelismOfGrowingFlows(t *testing.T) {
 func TestTaskAllocatesLittle(t *testing.T) { //nolint:paralleltest // counts the process's allocations
 	const n = 1024
 	store := memstore.New()
-	eng, err := engine.New(flow.Linear("f", tasks(n, false)...), engine.WithStore(store))
+	eng, err := engine.New(flow.Linear("f", tasks(n, false)...), store)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,13 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/engine/internal/session"
 )
 
 var (
@@ -43,12 +45,20 @@ type FailedError struct {
 	Run        string          // id of the run
 	Failures   []*atom.Failure // why it failed
 	UndoFailed bool            // an atom should be undone and is not
+
+	causes []*atom.Failure // because of which the run was undone
 }
 
-// Error names the failures.
+// Error names the failures. If the undo failed, it also names those because of which the run was undone.
 func (e *FailedError) Error() string {
 	if e.UndoFailed {
-		return fmt.Sprintf("engine: run %q failed and could not be undone: %s", e.Run, list(e.Failures))
+		undo := slices.DeleteFunc(slices.Clone(e.Failures), func(f *atom.Failure) bool {
+			return slices.Contains(e.causes, f)
+		})
+		if len(undo) == 0 || len(e.causes) == 0 {
+			return fmt.Sprintf("engine: run %q failed and could not be undone: %s", e.Run, list(e.Failures))
+		}
+		return fmt.Sprintf("engine: run %q failed: %s; and could not be undone: %s", e.Run, list(e.causes), list(undo))
 	}
 	return fmt.Sprintf("engine: run %q failed: %s", e.Run, list(e.Failures))
 }
@@ -58,7 +68,7 @@ func (e *FailedError) Unwrap() []error { return asErrors(e.Failures) }
 
 // A StoreError is returned if the store failed. It says nothing about the run, which has the state of its last
 // commit. Its fields are Run, the run's id, and Err, the store's error.
-type StoreError = driver.StoreError
+type StoreError = session.StoreError
 
 func asErrors(failures []*atom.Failure) []error {
 	errs := make([]error, len(failures))

@@ -14,11 +14,12 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -118,7 +119,7 @@ func TestEveryAtomOnce(t *testing.T) {
 	}
 }
 
-func everyAtomOnce(t *testing.T, store storage.Store) {
+func everyAtomOnce(t *testing.T, store backend.Store) {
 	t.Helper()
 	run, err := store.Run(t.Context(), "r")
 	if err != nil {
@@ -186,7 +187,7 @@ func everyAtomOnce(t *testing.T, store storage.Store) {
 }
 
 // drawnOnce compares the steps of the tree with the diagram of a run whose flow has no plan.
-func drawnOnce(t *testing.T, store storage.Store, run *storage.Run, steps map[string]bool) {
+func drawnOnce(t *testing.T, store backend.Store, run *storage.Run, steps map[string]bool) {
 	t.Helper()
 	picture, err := inspect.GrownView(t.Context(), store, run)
 	if err != nil {
@@ -211,7 +212,7 @@ func drawnOnce(t *testing.T, store storage.Store, run *storage.Run, steps map[st
 }
 
 // atomsShown returns the paths of the atoms that ebb show -o json prints, of a run and of the runs of its flow.Each.
-func atomsShown(t *testing.T, store storage.Store, run *storage.Run, prefix string) map[string]int {
+func atomsShown(t *testing.T, store backend.Store, run *storage.Run, prefix string) map[string]int {
 	t.Helper()
 	shown := map[string]int{}
 	for a, err := range inspect.Atoms(t.Context(), store, run) {
@@ -231,7 +232,7 @@ func atomsShown(t *testing.T, store storage.Store, run *storage.Run, prefix stri
 }
 
 // levelRows reads a level in pages, and checks that they are parts of one order.
-func levelRows(t *testing.T, store storage.Store, run *storage.Run, below string) (rows []inspect.Row) {
+func levelRows(t *testing.T, store backend.Store, run *storage.Run, below string) (rows []inspect.Row) {
 	t.Helper()
 	number := -1
 	for after := ""; ; {

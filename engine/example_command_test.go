@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 var price = atom.NewKey[int]("price")
@@ -34,7 +35,7 @@ func sale() flow.Node {
 // A sale that has succeeded is cancelled: all of it is undone.
 func ExampleEngine_Command() {
 	ctx := context.Background()
-	eng, err := engine.New(sale(), engine.With(price, 50))
+	eng, err := engine.New(sale(), memstore.New(), engine.With(price, 50))
 	if err != nil {
 		panic(err)
 	}
@@ -59,7 +60,7 @@ func ExampleEngine_Command() {
 // Preview lists what a command would undo before it is sent.
 func ExampleEngine_Preview() {
 	ctx := context.Background()
-	eng, err := engine.New(sale(), engine.With(price, 50))
+	eng, err := engine.New(sale(), memstore.New(), engine.With(price, 50))
 	if err != nil {
 		panic(err)
 	}
@@ -79,7 +80,7 @@ func ExampleEngine_Preview() {
 // A sale that failed, and was undone, goes forward again with another price.
 func ExampleRetryFrom() {
 	ctx := context.Background()
-	eng, err := engine.New(sale(), engine.WithInputs(price))
+	eng, err := engine.New(sale(), memstore.New(), engine.WithInputs(price))
 	if err != nil {
 		panic(err)
 	}
@@ -101,7 +102,7 @@ func ExampleRetryFrom() {
 // resumed. Holding it back needs the store but no engine.
 func ExampleSuspend() {
 	ctx := context.Background()
-	eng, err := engine.New(sale(), engine.With(price, 50))
+	eng, err := engine.New(sale(), memstore.New(), engine.With(price, 50))
 	if err != nil {
 		panic(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
@@ -21,7 +21,7 @@ func step(name string) *atom.Atom {
 func ExampleEngine_Serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	eng, err := engine.New(flow.Linear("order", step("reserve"), atom.Awaits[string]("paid", "paid", atom.Deferral{}), step("ship")),
+	eng, err := engine.New(flow.Linear("order", step("reserve"), atom.Awaits[string]("paid", "paid", atom.Deferral{}), step("ship")), memstore.New(),
 		engine.WithObserver(func(ev engine.Event) {
 			if ev.Path == "" && ev.To == states.FlowSuccess.String() {
 				close(ended)
@@ -51,7 +51,7 @@ func ExampleEngine_Serve() {
 // A run can be driven phase by phase. If the caller leaves the loop, the run is suspended.
 func ExampleEngine_Steps() {
 	ctx := context.Background()
-	eng, err := engine.New(flow.Linear("f", step("a"), step("b")))
+	eng, err := engine.New(flow.Linear("f", step("a"), step("b")), memstore.New())
 	if err != nil {
 		panic(err)
 	}
@@ -75,9 +75,9 @@ func ExampleEngine_Steps() {
 
 // stoppedAfterA returns a store with a run of the flow a, b that was suspended
 // after a.
-func stoppedAfterA(ctx context.Context) storage.Store {
+func stoppedAfterA(ctx context.Context) backend.Store {
 	store := memstore.New()
-	eng, err := engine.New(flow.Linear("f", step("a"), step("b")), engine.WithStore(store))
+	eng, err := engine.New(flow.Linear("f", step("a"), step("b")), store)
 	if err != nil {
 		panic(err)
 	}
@@ -97,7 +97,7 @@ func stoppedAfterA(ctx context.Context) storage.Store {
 func ExampleFlows() {
 	ctx := context.Background()
 	store := stoppedAfterA(ctx)
-	eng, err := engine.New(flow.Linear("f", step("x"), step("y")), engine.WithStore(store),
+	eng, err := engine.New(flow.Linear("f", step("x"), step("y")), store,
 		engine.WithCatalog(engine.Flows(flow.Linear("f", step("a"), step("b")))))
 	if err != nil {
 		panic(err)
@@ -118,7 +118,7 @@ func ExampleFlows() {
 func ExampleAcceptChange() {
 	ctx := context.Background()
 	store := stoppedAfterA(ctx)
-	eng, err := engine.New(flow.Linear("f", step("a"), step("check"), step("b")), engine.WithStore(store))
+	eng, err := engine.New(flow.Linear("f", step("a"), step("check"), step("b")), store)
 	if err != nil {
 		panic(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -160,7 +161,7 @@ func compareTold(t *testing.T, want, got string) {
 	}
 }
 
-func taskEvents(t *testing.T, store storage.Store) string {
+func taskEvents(t *testing.T, store backend.Store) string {
 	t.Helper()
 	entries, err := store.History(t.Context(), "r", 0, 0)
 	if err != nil {
@@ -217,12 +218,12 @@ func TestStartExecutionToken(t *testing.T) {
 
 // mortalAll is a store whose process dies, with all runs that it drives, after the given number of commits.
 type mortalAll struct {
-	storage.Store
+	backend.Store
 	die  context.CancelFunc
 	left atomic.Int64
 }
 
-func (m *mortalAll) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (m *mortalAll) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	if m.left.Add(-1) < 0 {
 		m.die()
 		return fmt.Errorf("%w: %w", storage.ErrClosed, errDied)

@@ -11,13 +11,14 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A prunedStore purges a run before it is read.
 type prunedStore struct {
-	storage.Store
+	backend.Store
 
 	run string
 }
@@ -72,7 +73,7 @@ func TestRunNeedsAnID(t *testing.T) {
 	store := memstore.New()
 	eng, err := engine.New(flow.Linear("f", atom.Func("a", func(context.Context, struct{}) (struct{}, error) {
 		return struct{}{}, nil
-	})), engine.WithStore(store))
+	})), store)
 	if err != nil {
 		t.Fatal(err)
 	}

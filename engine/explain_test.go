@@ -17,9 +17,9 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -90,7 +90,7 @@ func TestExplain(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				opts := append(slices.Clone(tc.opts), engine.WithTasks(&world{}), engine.WithParallelism(1))
-				eng, err := engine.New(tc.flow, opts...)
+				eng, err := engine.New(tc.flow, memstore.New(), opts...)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/memorybudget"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -19,7 +20,7 @@ func (e *Engine) Recorded(ctx context.Context, id string) (*scheduler.Scheduler,
 	if err != nil {
 		return nil, err
 	}
-	d, err := e.driver(ctx, e.plan, storage.Claim{Run: id}, &storage.Snapshot{Run: run, Atoms: atoms})
+	d, err := e.driver(ctx, e.plan, backend.Claim{Run: id}, &backend.Snapshot{Run: run, Atoms: atoms})
 	if err != nil {
 		return nil, err
 	}
@@ -37,3 +38,11 @@ const OpenSize = driver.OpenSize
 
 // SkipWaits is what [WithoutWaits] sets for the engines of a server.
 func SkipWaits() Option { return skipWaits() }
+
+// WithStore makes an engine keep its runs in s instead of in the store that [New] got.
+func WithStore(s storage.Store) Option {
+	return option(func(e *Engine) error { e.env.Store = backend.Of(s); return nil })
+}
+
+// Store returns the store of the engine's runs.
+func (e *Engine) Store() backend.Store { return e.env.Store }

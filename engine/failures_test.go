@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -59,7 +60,7 @@ func TestLongFailures(t *testing.T) {
 }
 
 // storedBytes returns about how many bytes are stored for a run.
-func storedBytes(t *testing.T, store storage.Store, id string) (n int64) {
+func storedBytes(t *testing.T, store backend.Store, id string) (n int64) {
 	t.Helper()
 	run, err := store.Run(t.Context(), id)
 	if err != nil {

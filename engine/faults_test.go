@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/faultstore"
-	"github.com/ebbflow/ebb/storage"
 )
 
 // TestFaults makes each writing call in turn fail, once or from then on, in each way: the database is locked, the disk
@@ -40,9 +40,9 @@ func TestFaults(t *testing.T) {
 }
 
 // firstMeets applies a plan to the first process that drives a run, and records whether a fault happened.
-func firstMeets(plan faultstore.Plan, met *bool) func(int, storage.Store) storage.Store {
+func firstMeets(plan faultstore.Plan, met *bool) func(int, backend.Store) backend.Store {
 	*met = false
-	return func(i int, process storage.Store) storage.Store {
+	return func(i int, process backend.Store) backend.Store {
 		if i > 0 {
 			return nil
 		}

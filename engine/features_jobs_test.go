@@ -21,7 +21,7 @@ var featuresOfJobs = []feature{
 		shownBy: "storage/sqlstore: TestStore/RaceWakeups",
 	},
 	{
-		name: "Claim expiry and extension", ebb: "a claim is a lease; `Board.Renew`",
+		name: "Claim expiry and extension", ebb: "a claim is a lease; the owner of the job's run extends its own lease",
 		shownBy: "jobs: TestMemory, storage/memstore: TestMemory/JobClaims",
 	},
 	{
@@ -53,12 +53,12 @@ var featuresOfJobs = []feature{
 	},
 	{
 		name:    "`max_dispatches`, `max_simultaneous_jobs`",
-		ebb:     "`conductor.WithSlots`; across conductors `storage.Limit`",
+		ebb:     "`engine.WithSlots`; across conductors `storage.Limit`",
 		shownBy: "conductor: TestSlots, engine: TestLimits",
 	},
 	{
 		name:    "Conductor graceful stop suspends flows",
-		ebb:     "running atoms may end (`conductor.WithDrain`); other processes continue the runs",
+		ebb:     "running atoms may end (`engine.WithDrain`); other processes continue the runs",
 		shownBy: "engine: TestDrain, TestStop",
 	},
 	{

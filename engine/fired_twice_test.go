@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -33,7 +34,7 @@ type met struct {
 
 // come says that a process is about to make the first commit of a claim. The returned channel is closed when all
 // processes have come.
-func (m *rendezvous) come(c storage.Claim) <-chan struct{} {
+func (m *rendezvous) come(c backend.Claim) <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := fmt.Sprint(c.Run, " ", c.Begins)
@@ -50,13 +51,13 @@ func (m *rendezvous) come(c storage.Claim) <-chan struct{} {
 
 // doubled is a store on which all processes of a rendezvous find each due run before one of them commits.
 type doubled struct {
-	storage.Store
+	backend.Store
 
 	rendezvous *rendezvous
 	refused    *box[string] // runs in which another process was faster
 }
 
-func (s *doubled) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, time.Time, error) {
+func (s *doubled) Due(ctx context.Context, q backend.DueQuery) ([]backend.Due, time.Time, error) {
 	due, next, err := s.Store.Due(ctx, q)
 	var all []<-chan struct{}
 	for i := range due {
@@ -71,7 +72,7 @@ func (s *doubled) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, t
 	return due, next, err
 }
 
-func (s *doubled) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (s *doubled) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	err := s.Store.Commit(ctx, c, cp)
 	if errors.Is(err, storage.ErrFenced) {
 		s.refused.put(c.Run)
@@ -122,7 +123,7 @@ func timed(done func(string)) map[string]flow.Node {
 // Guarantee (Waiting and time): A timer that two processes see has one effect.
 func TestTimerFiredTwice(t *testing.T) { //nolint:tparallel // its stores are played one after the other
 	t.Parallel()
-	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+	onEachStore(t, func(t *testing.T, join func() backend.Store) {
 		did := &box[string]{}
 		m, refused := &rendezvous{members: 2, met: map[string]*met{}}, &box[string]{}
 		ctx, stop := context.WithCancel(t.Context())

@@ -7,26 +7,26 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // A largest store knows the number of rows of the largest commit.
 type largest struct {
-	storage.Store
+	backend.Store
 	rows, commits int
 }
 
-func (l *largest) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (l *largest) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	l.rows = max(l.rows, len(cp.Atoms)+len(cp.History)+len(cp.Timers)+len(cp.Tokens)+len(cp.Messages))
 	l.commits++
 	return l.Store.Commit(ctx, c, cp)
 }
 
 // eachStore runs a test on each kind of store.
-func eachStore(t *testing.T, test func(t *testing.T, store storage.Store)) {
+func eachStore(t *testing.T, test func(t *testing.T, store backend.Store)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) { test(t, memstore.New()) })
 	t.Run("sqlite", func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestScaleForkBegins(t *testing.T) {
 			return done(nil)
 		}
 	})
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		l := &largest{Store: store}
 		eng := newEngine(t, flow.Growing("f", language), engine.WithStore(l))
 		if _, err := eng.Run(t.Context(), "r"); err != nil {

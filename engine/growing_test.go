@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/listen"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -330,7 +331,7 @@ func TestNested(t *testing.T) {
 		s.took()
 		s.do = nil
 
-		for i, bad := range []flow.Child{{Flow: "inner", ID: "a\x00b"}, {Flow: "inner", ID: strings.Repeat("x", storage.MaxID+1)}} {
+		for i, bad := range []flow.Child{{Flow: "inner", ID: "a\x00b"}, {Flow: "inner", ID: strings.Repeat("x", backend.MaxID+1)}} {
 			_, err := build(bad, false).Run(t.Context(), fmt.Sprint("bad-", i))
 			if f, ok := errors.AsType[*atom.Failure](err); !ok || f.Code != atom.CodeNoStart {
 				t.Errorf("a run was begun as %.10q: %v", bad.ID, err)

@@ -11,6 +11,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -147,7 +149,7 @@ func TestCatchingUpHears(t *testing.T) {
 
 // paged is a store that stops its reader at the first page of children.
 type paged struct {
-	storage.Store
+	backend.Store
 
 	pages atomic.Int64
 	stop  context.CancelFunc
@@ -200,6 +202,7 @@ func TestLoadHears(t *testing.T) {
 // Also: `engine/internal/executor: TestCancelWaitingCalls`.
 func TestManyWaitingCallsAreCancelled(t *testing.T) {
 	t.Parallel()
+	longtest.Needs(t)
 	const calls = 60_000
 	began := make(chan struct{}, 1)
 	many := lang(func(ask *flow.Ask) flow.Growth {

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -82,7 +83,7 @@ func TestCommandReachesHeld(t *testing.T) {
 				if name == "signal" {
 					return
 				}
-				lines, err := store.Audit(t.Context(), storage.AuditQuery{Run: "r", Limit: 10})
+				lines, err := store.Audit(t.Context(), backend.AuditQuery{Run: "r", Limit: 10})
 				if err != nil || len(lines) != 1 {
 					t.Fatalf("%d lines in the history are of commands: %v", len(lines), err)
 				}

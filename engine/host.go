@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -58,8 +59,8 @@ func (inMode) begin(*beginning) error { return nil }
 func (h host) DriveChild(ctx context.Context, id string, made *storage.Run, m driver.Mode) error {
 	e := h.e
 	if made != nil {
-		d, snap, err := e.takenOver(ctx, id, nil, func() (storage.Claim, *storage.Snapshot, error) {
-			claim, snap, err := storage.ClaimNew(*made)
+		d, snap, err := e.takenOver(ctx, id, nil, func() (backend.Claim, *backend.Snapshot, error) {
+			claim, snap, err := backend.ClaimNew(*made)
 			claim.New = nil
 			return claim, snap, err
 		})
@@ -82,4 +83,4 @@ func (h host) DriveChild(ctx context.Context, id string, made *storage.Run, m dr
 }
 
 // Release implements [driver.Runs].
-func (h host) Release(ctx context.Context, claim storage.Claim) { h.e.claims.releaseSoon(ctx, claim) }
+func (h host) Release(ctx context.Context, claim backend.Claim) { h.e.claims.releaseSoon(ctx, claim) }

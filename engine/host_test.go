@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -62,7 +63,7 @@ func (l ledger) open() *sqlstore.Store {
 	return s
 }
 
-func shut(t *testing.T, s storage.Store) {
+func shut(t *testing.T, s backend.Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -137,7 +138,7 @@ func TestTx(t *testing.T) {
 		_, err := l.add(ctx, fmt.Sprint("undo@", atom.CurrentCall(ctx).Incarnation))
 		return err
 	}
-	eng, err := engine.New(flow.Linear("f", reporting("a", work, undo)).WithRetry(atom.Times(2, atom.Backoff{})), engine.WithStore(store))
+	eng, err := engine.New(flow.Linear("f", reporting("a", work, undo)).WithRetry(atom.Times(2, atom.Backoff{})), store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestTxAcrossCrash(t *testing.T) {
 			n, err := l.add(ctx, "line")
 			afterwards()
 			return n, err
-		}, atom.As("n")), engine.WithStore(store))
+		}, atom.As("n")), store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,16 +195,16 @@ func TestTxAcrossCrash(t *testing.T) {
 // A robbed store can lose its claims to another owner.
 type robbed struct {
 	*sqlstore.Store
-	claim storage.Claim
+	claim backend.Claim
 }
 
-func (r *robbed) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (r *robbed) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	r.claim = claim
 	return r.Store.Commit(ctx, claim, cp)
 }
 
 // taken returns a body that loses its run between two transactions.
-func taken(t *testing.T, l ledger, store *robbed, other storage.Store) func(context.Context) error {
+func taken(t *testing.T, l ledger, store *robbed, other backend.Store) func(context.Context) error {
 	t.Helper()
 	return func(ctx context.Context) error {
 		if _, err := l.add(ctx, "mine"); err != nil {
@@ -235,8 +236,7 @@ func TestTxFenced(t *testing.T) {
 			store, other := &robbed{Store: l.open()}, l.open()
 			defer shut(t, store)
 			defer shut(t, other)
-			eng, err := engine.New(flow.Unordered("f", reporting("b", beside, nothing), reporting("a", taken(t, l, store, other), nothing)),
-				engine.WithStore(store), engine.WithParallelism(parallel))
+			eng, err := engine.New(flow.Unordered("f", reporting("b", beside, nothing), reporting("a", taken(t, l, store, other), nothing)), store, engine.WithParallelism(parallel))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -274,7 +274,7 @@ type vague struct {
 	times int
 }
 
-func (v *vague) Transact(ctx context.Context, c storage.Claim, key string, fn func(*sql.Tx) (atom.Value, error)) (atom.Value, error) {
+func (v *vague) Transact(ctx context.Context, c backend.Claim, key string, fn func(*sql.Tx) (atom.Value, error)) (atom.Value, error) {
 	result, err := v.Store.Transact(ctx, c, key, fn)
 	if v.times > 0 && err == nil {
 		v.times--
@@ -304,7 +304,7 @@ func TestTxStoreError(t *testing.T) {
 			eng, err := engine.New(reporting("a", func(ctx context.Context) error {
 				_, err := l.add(ctx, "line")
 				return err
-			}, nothing), engine.WithStore(store))
+			}, nothing), store)
 			if err != nil {
 				t.Fatal(err)
 			}

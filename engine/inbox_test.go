@@ -10,13 +10,14 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // countingInbox counts the messages that are read from a store, and reports the highest number.
 type countingInbox struct {
-	storage.Store
+	backend.Store
 	count atomic.Int64
 	upTo  chan int64
 }
@@ -52,7 +53,7 @@ func TestInboxIsReadOnce(t *testing.T) {
 	<-begun
 	sent := int64(0)
 	for burst := range 18 {
-		messages := make([]storage.Message, []int{10, 2*storage.MaxMessages + 1}[burst%2])
+		messages := make([]storage.Message, []int{10, 2*backend.MaxMessages + 1}[burst%2])
 		for i := range messages {
 			messages[i] = storage.Message{Run: "r", Kind: flow.MessageSignal, Name: fmt.Sprint("other", burst)}
 		}

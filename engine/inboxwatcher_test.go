@@ -8,18 +8,19 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // asked is a store that records the `since` of each call of RunsWithMessages.
 type asked struct {
-	storage.Store
+	backend.Store
 
 	mu    sync.Mutex
 	since []int64
 }
 
-func (a *asked) RunsWithMessages(ctx context.Context, since int64) ([]storage.Arrival, int64, error) {
+func (a *asked) RunsWithMessages(ctx context.Context, since int64) ([]backend.Arrival, int64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.since = append(a.since, since)
@@ -29,7 +30,7 @@ func (a *asked) RunsWithMessages(ctx context.Context, since int64) ([]storage.Ar
 // TestInboxWatcherAsksOnlyForNew drives runs one after the other while messages of other runs wait. Each time, the
 // watcher asks the store only for new messages.
 func TestInboxWatcherAsksOnlyForNew(t *testing.T) {
-	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+	onEachStore(t, func(t *testing.T, join func() backend.Store) {
 		s := &stage{}
 		store := &asked{Store: join()}
 		if err := store.Create(t.Context(), storage.Run{ID: "other", Flow: "f"}); err != nil {

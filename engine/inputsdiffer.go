@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -39,7 +40,7 @@ func (e *Engine) checkSame(run *storage.Run, opts []RunOption) error {
 }
 
 // existing adds to the error of a run that was not created because it exists that it has other inputs.
-func (n *NewRun) existing(ctx context.Context, store storage.Reader, p *flow.Plan, err error) error {
+func (n *NewRun) existing(ctx context.Context, store backend.Reader, p *flow.Plan, err error) error {
 	if !errors.Is(err, storage.ErrExists) || p == nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (n *NewRun) existing(ctx context.Context, store storage.Reader, p *flow.Pla
 // differ returns [ErrInputsDiffer] if a run has other inputs than the given, or than the whole input that is given. It
 // compares what the Go types of the flow make of them, so a field that was added to a type since makes no difference.
 func differ(p *flow.Plan, run *storage.Run, given map[string]atom.Value, whole atom.Value) error {
-	if driver.Grows(p) {
+	if p.Grows() {
 		if whole == nil || equal(nil, whole, run.Input.Data) {
 			return nil
 		}

@@ -69,8 +69,9 @@ func TestInputsDiffer(t *testing.T) {
 			t.Errorf("%s: Start returned %v", id, err)
 		}
 		err = eng.Start(t.Context(), id, engine.With(size, 1), ann)
-		if errors.Is(err, engine.ErrInputsDiffer) || !errors.Is(err, storage.ErrExists) {
-			t.Errorf("%s: Start with the same inputs returned %v", id, err)
+		want := `engine: run "` + id + `": already exists; choose another id, or call Run, which continues it`
+		if errors.Is(err, engine.ErrInputsDiffer) || !errors.Is(err, storage.ErrExists) || err.Error() != want {
+			t.Errorf("%s: Start with the same inputs returned %v, want %s", id, err, want)
 		}
 	}
 	of := newEngine(t, atom.Func("resize", func(context.Context, struct {
@@ -103,7 +104,7 @@ func TestServerStartInputsDiffer(t *testing.T) {
 	f := flow.Linear("f", atom.Func("a", func(context.Context, int) (struct{}, error) { return struct{}{}, nil },
 		atom.From("size")))
 	store := memstore.New()
-	server, err := engine.NewServer(engine.Flows(f), engine.WithEngine(engine.WithStore(store)))
+	server, err := engine.NewServer(engine.Flows(f), store)
 	if err != nil {
 		t.Fatal(err)
 	}

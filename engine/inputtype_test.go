@@ -94,7 +94,7 @@ func TestResultThatCannotBeRead(t *testing.T) {
 		"awaits":            atom.Awaits[unreadable]("awaits", "s", atom.Deferral{}, atom.As("x")),
 		"tries values":      flow.Linear("f", atom.Func("a", noop)).WithRetry(atom.ForEach(unreadable{})),
 	} {
-		if _, err := engine.New(root, engine.WithInputs(engine.AnyInput)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := engine.New(root, memstore.New(), engine.WithInputs(engine.AnyInput)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v; want %q", err, want)
 		}
 	}
@@ -142,7 +142,7 @@ func TestInputThatNothingUses(t *testing.T) {
 		"perhaps of another":  {[]engine.Option{size, zone, engine.WithCatalog(heldCatalog{takes("zone")})}, nil},
 		"missing in any case": {[]engine.Option{engine.WithCatalog(engine.Flows(takes("zone")))}, flow.ErrMissing},
 	} {
-		eng, err := engine.New(takes("size"), c.opts...)
+		eng, err := engine.New(takes("size"), memstore.New(), c.opts...)
 		if !errors.Is(err, c.kind) {
 			t.Errorf("%s: got %v; want %v", name, err, c.kind)
 		}

@@ -85,7 +85,7 @@ func pass(t *testing.T, m *asl.Machine, deaths ...int) passage {
 			dies.left = deaths[i]
 		}
 		begun := dies.left
-		eng, err := engine.New(m.Flow(), engine.WithStore(dies), engine.WithTasks(w))
+		eng, err := engine.New(m.Flow(), dies, engine.WithTasks(w))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -92,7 +93,7 @@ func (b *signalBox) letAllPass() {
 
 // boxed is a store behind a signal box.
 type boxed struct {
-	storage.Store
+	backend.Store
 	box *signalBox
 	who string
 }
@@ -102,22 +103,22 @@ func (s *boxed) around(what string) func() {
 	return func() { s.box.wait(s.who, "after "+what) }
 }
 
-func (s *boxed) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+func (s *boxed) Begin(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
 	defer s.around("Begin")()
 	return s.Store.Begin(ctx, run)
 }
 
-func (s *boxed) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+func (s *boxed) Seize(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
 	defer s.around("Seize")()
 	return s.Store.Seize(ctx, run)
 }
 
-func (s *boxed) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, time.Time, error) {
+func (s *boxed) Due(ctx context.Context, q backend.DueQuery) ([]backend.Due, time.Time, error) {
 	defer s.around("Due")()
 	return s.Store.Due(ctx, q)
 }
 
-func (s *boxed) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (s *boxed) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	what := "Commit"
 	if cp.Head.Release {
 		what = "Commit that releases"
@@ -126,7 +127,7 @@ func (s *boxed) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpo
 	return s.Store.Commit(ctx, c, cp)
 }
 
-func (s *boxed) Release(ctx context.Context, c storage.Claim, wakeups int64, due time.Time) error {
+func (s *boxed) Release(ctx context.Context, c backend.Claim, wakeups int64, due time.Time) error {
 	defer s.around("Release")()
 	return s.Store.Release(ctx, c, wakeups, due)
 }
@@ -146,7 +147,7 @@ func (s *boxed) Messages(ctx context.Context, run string, after int64) (int64, [
 	return s.Store.Messages(ctx, run, after)
 }
 
-func (s *boxed) RunsWithMessages(ctx context.Context, since int64) ([]storage.Arrival, int64, error) {
+func (s *boxed) RunsWithMessages(ctx context.Context, since int64) ([]backend.Arrival, int64, error) {
 	defer s.around("RunsWithMessages")()
 	return s.Store.RunsWithMessages(ctx, since)
 }
@@ -212,13 +213,13 @@ func meetOften(t *testing.T, times int, in func(*testing.T, *meeting) *report) {
 
 func meetInMemory(t *testing.T, m *meeting) *report {
 	s := memstore.New()
-	return m.hold(t, s, func() storage.Store { return s.Join() }, 0)
+	return m.hold(t, s, func() backend.Store { return s.Join() }, 0)
 }
 
 func meetOnDisk(t *testing.T, m *meeting) *report {
 	dir := t.TempDir()
 	crashdisk.Watch(t, dir) // for speed: it does not wait for the disk
-	join := func() storage.Store {
+	join := func() backend.Store {
 		s, err := sqlstore.Open(t.Context(), filepath.Join(dir, "ebb.db"))
 		if err != nil {
 			t.Fatal(err)
@@ -246,7 +247,7 @@ func (r *report) faultf(format string, args ...any) {
 
 // A party is a process in a meeting, with its own store and engine.
 type party struct {
-	store storage.Store // not boxed
+	store backend.Store // not boxed
 	eng   *engine.Engine
 	stop  context.CancelFunc
 	died  bool
@@ -261,11 +262,11 @@ type site struct {
 	ids   []string
 	work  sync.WaitGroup
 	all   []*party
-	look  storage.Store // for the checks
+	look  backend.Store // for the checks
 }
 
 // enter adds a process. Its context ends when it must leave.
-func (in *site) enter(name string, s storage.Store) (context.Context, *party) {
+func (in *site) enter(name string, s backend.Store) (context.Context, *party) {
 	p := &party{store: s, eng: newEngine(in.t, in.world.flow(), engine.WithStore(&boxed{s, in.box, name}))}
 	ctx, stop := context.WithCancel(in.t.Context())
 	p.stop = stop
@@ -301,7 +302,7 @@ func (in *site) drive(ctx context.Context, p *party, id string) {
 }
 
 // signal sends a signal. If late is set, it waits until the run may be waiting for the signal.
-func (in *site) signal(from storage.Store, id, name string, late bool) {
+func (in *site) signal(from backend.Store, id, name string, late bool) {
 	in.work.Go(func() {
 		if late {
 			in.world.awaited(id, name)
@@ -316,7 +317,7 @@ func (in *site) signal(from storage.Store, id, name string, late bool) {
 const pause = 100 * time.Millisecond
 
 // hold holds the meeting. A process may hear late of a write by another one.
-func (m *meeting) hold(t *testing.T, first storage.Store, join func() storage.Store, late time.Duration) *report {
+func (m *meeting) hold(t *testing.T, first backend.Store, join func() backend.Store, late time.Duration) *report {
 	in := &site{t: t, box: &signalBox{}, r: &report{}, world: &approvals{tokens: make(chan string, 100)}, ids: []string{"r0", "r1"}[:m.runs]}
 	in.serve(in.enter("server 0", first))
 	for i := 1; i < m.servers; i++ {
@@ -492,7 +493,7 @@ func (w *approvals) awaited(id, signal string) {
 }
 
 // end ends the tokens that are given out. A token may be given out again after its process has died.
-func (w *approvals) end(ctx context.Context, s storage.Store, r *report) {
+func (w *approvals) end(ctx context.Context, s backend.Store, r *report) {
 	for {
 		select {
 		case token := <-w.tokens:

@@ -71,7 +71,7 @@ func TestSlowAnswerIsInterrupted(t *testing.T) {
 				t.Parallel()
 				s := memstore.New()
 				began := make(chan struct{}, 1)
-				eng, err := engine.New(flow.Growing(name, noticed{lang, began}), engine.WithStore(s))
+				eng, err := engine.New(flow.Growing(name, noticed{lang, began}), s)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -13,13 +13,15 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // jobOf returns the job "j", which asks for the run "r".
-func jobOf(t *testing.T, store storage.Store) storage.Job {
+func jobOf(t *testing.T, store backend.Store) storage.Job {
 	t.Helper()
 	j, err := store.Job(t.Context(), "j")
 	if err != nil {
@@ -118,16 +120,16 @@ func TestHeldRunKeepsJob(t *testing.T) {
 
 // asking counts how often a store is asked for due runs, and for messages.
 type asking struct {
-	storage.Store
+	backend.Store
 	due, arrivals atomic.Int64
 }
 
-func (s *asking) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, time.Time, error) {
+func (s *asking) Due(ctx context.Context, q backend.DueQuery) ([]backend.Due, time.Time, error) {
 	s.due.Add(1)
 	return s.Store.Due(ctx, q)
 }
 
-func (s *asking) RunsWithMessages(ctx context.Context, since int64) ([]storage.Arrival, int64, error) {
+func (s *asking) RunsWithMessages(ctx context.Context, since int64) ([]backend.Arrival, int64, error) {
 	s.arrivals.Add(1)
 	return s.Store.RunsWithMessages(ctx, since)
 }
@@ -137,7 +139,7 @@ func (s *asking) RunsWithMessages(ctx context.Context, since int64) ([]storage.A
 func TestServeAsksWhenAnythingMoved(t *testing.T) {
 	t.Parallel()
 	const runs = 200
-	store := &asking{Store: joinFile(t, filepath.Join(t.TempDir(), "runs.db"))}
+	store := &asking{Store: joinFile(t, filepath.Join(crashdisk.Careless(t), "runs.db"))}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	made := 0

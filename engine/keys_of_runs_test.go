@@ -16,7 +16,8 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -149,7 +150,7 @@ func TestChildIDsFit(t *testing.T) {
 		flow.Each("each", items, flow.Linear("item", flow.Run[struct{}, struct{}]("in", leaf()))).WithParallelism(1), deep)
 	store := memstore.New()
 	e := newEngine(t, root, engine.WithStore(store), engine.WithInputs(items))
-	for n := storage.MaxID - 12; n <= storage.MaxID; n += 2 {
+	for n := backend.MaxID - 12; n <= backend.MaxID; n += longtest.Count(6, 2, 1) {
 		done = 0
 		if _, err := e.Run(t.Context(), strings.Repeat("r", n), engine.With(items, names)); err != nil || done != 14 {
 			t.Errorf("a run with an id of %d bytes did %d atoms: %v", n, done, err)

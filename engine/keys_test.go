@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -38,13 +39,13 @@ func timer(ask *flow.Ask, name string, after time.Duration) flow.Spec {
 }
 
 // served serves flows for the given time, in virtual time.
-func served(t *testing.T, store storage.Store, all flows, d time.Duration) {
+func served(t *testing.T, store backend.Store, all flows, d time.Duration) {
 	t.Helper()
 	servedUntil(t, store, all, d, func() bool { return false })
 }
 
 // servedUntil serves flows for the given time, or until a condition holds.
-func servedUntil(t *testing.T, store storage.Store, all flows, d time.Duration, over func() bool) {
+func servedUntil(t *testing.T, store backend.Store, all flows, d time.Duration, over func() bool) {
 	t.Helper()
 	eng := newEngine(t, flow.Growing("unused", lang(func(*flow.Ask) flow.Growth { return done(nil) })),
 		engine.WithStore(store), engine.WithCatalog(all))
@@ -71,7 +72,7 @@ func servedUntil(t *testing.T, store storage.Store, all flows, d time.Duration, 
 }
 
 // runOf reads a run that must exist.
-func runOf(t *testing.T, store storage.Store, id string) storage.Run {
+func runOf(t *testing.T, store backend.Store, id string) storage.Run {
 	t.Helper()
 	run, err := store.Run(t.Context(), id)
 	if err != nil {
@@ -146,12 +147,12 @@ func family() flows {
 }
 
 // checkFamily checks how the runs of family ended.
-func checkFamily(t *testing.T, store storage.Store, when string) {
+func checkFamily(t *testing.T, store backend.Store, when string) {
 	t.Helper()
 	var got []string
 	r := runOf(t, store, "r")
 	if !r.State.Ended() {
-		_, inbox, err := storage.AllMessages(t.Context(), store, "r")
+		_, inbox, err := backend.AllMessages(t.Context(), store, "r")
 		t.Fatalf("%s: the run has not ended: %+v\ninbox: %+v, %v", when, r, inbox, err)
 	}
 	if err := r.Output.Data.Decode(&got); err != nil {
@@ -186,7 +187,7 @@ func checkFamily(t *testing.T, store storage.Store, when string) {
 }
 
 // startFamily creates the runs of family.
-func startFamily(t *testing.T, store storage.Store) {
+func startFamily(t *testing.T, store backend.Store) {
 	t.Helper()
 	for _, run := range []storage.Run{
 		{ID: "ends", Flow: "ends", Key: "ends"}, {ID: "hears", Flow: "hears", Key: "hears"}, {ID: "r", Flow: "asks", Key: "boss"},

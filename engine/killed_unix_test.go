@@ -19,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -110,12 +111,12 @@ func (w waitsOf) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
 	})), nil
 }
 
-func (w waitsOf) engine(store storage.Store, name string) (*engine.Engine, error) {
+func (w waitsOf) engine(store backend.Store, name string) (*engine.Engine, error) {
 	node, err := w.Flow(context.Background(), &storage.Run{Flow: name})
 	if err != nil {
 		return nil, err
 	}
-	return engine.New(node, engine.WithStore(store), engine.WithTasks(w), engine.WithCatalog(w))
+	return engine.New(node, store, engine.WithTasks(w), engine.WithCatalog(w))
 }
 
 // serveWaits serves runs in the other process until it is killed.
@@ -170,7 +171,7 @@ func (w waitsOf) wentOn(t *testing.T) map[string][]time.Time {
 }
 
 // allAre waits until all runs are in the expected state. It returns false if a run has continued too early.
-func (w waitsOf) allAre(t *testing.T, store storage.Store, early bool, is func(*storage.Run) bool) bool {
+func (w waitsOf) allAre(t *testing.T, store backend.Store, early bool, is func(*storage.Run) bool) bool {
 	t.Helper()
 	for {
 		are := true

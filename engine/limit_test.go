@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -25,18 +26,18 @@ import (
 
 // onEachStore runs a test in virtual time on records in memory and on a SQLite file. join returns the store of another
 // process.
-func onEachStore(t *testing.T, test func(t *testing.T, join func() storage.Store)) {
+func onEachStore(t *testing.T, test func(t *testing.T, join func() backend.Store)) {
 	t.Run("memory", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			records := memstore.New()
-			test(t, func() storage.Store { return records.Join() })
+			test(t, func() backend.Store { return records.Join() })
 		})
 	})
 	t.Run("sqlite", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			dir := t.TempDir()
 			crashdisk.Watch(t, dir) // for speed: it does not wait for the disk
-			test(t, func() storage.Store {
+			test(t, func() backend.Store {
 				s, err := sqlstore.Open(t.Context(), filepath.Join(dir, "ebb.db"))
 				if err != nil {
 					t.Fatal(err)
@@ -109,12 +110,12 @@ func (m *member) flow(name string) flow.Node {
 	return flow.Linear(name, do, atom.Awaits[string]("wait", "go", atom.Deferral{}))
 }
 
-func (m *member) engine(t *testing.T, s storage.Store, name string) *engine.Engine {
+func (m *member) engine(t *testing.T, s backend.Store, name string) *engine.Engine {
 	t.Helper()
 	return newEngine(t, m.flow(name), engine.WithStore(s), engine.WithInputs(customerKey))
 }
 
-func (c *group) start(t *testing.T, s storage.Store, name, id, customer string) {
+func (c *group) start(t *testing.T, s backend.Store, name, id, customer string) {
 	t.Helper()
 	err := c.member().engine(t, s, name).Start(t.Context(), id, engine.With(customerKey, customer), engine.Labels(map[string]string{"customer": customer}))
 	if err != nil {
@@ -123,7 +124,7 @@ func (c *group) start(t *testing.T, s storage.Store, name, id, customer string) 
 }
 
 // waits reports whether a run waits for a message and has no owner.
-func (c *group) waits(t *testing.T, s storage.Store, id string) bool {
+func (c *group) waits(t *testing.T, s backend.Store, id string) bool {
 	t.Helper()
 	a, err := s.Atom(t.Context(), id, "wait")
 	if errors.Is(err, storage.ErrNotFound) {
@@ -142,7 +143,7 @@ func (c *group) waits(t *testing.T, s storage.Store, id string) bool {
 // Guarantee (G6): In memory and on SQLite, a limit holds over all engines of a database, also if one dies.
 // Also: `storage/sqlstore: TestStore/Limits`, `TestStore/LimitsOfClaims`, `TestStore/LimitsDue`.
 func TestLimits(t *testing.T) {
-	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+	onEachStore(t, func(t *testing.T, join func() backend.Store) {
 		c := &group{now: map[string]int{}, most: map[string]int{}}
 		outside := join()
 		for _, l := range []storage.Limit{{Flow: "order", Runs: 3}, {Flow: "order", Label: "customer", Runs: 1}} {
@@ -156,7 +157,7 @@ func TestLimits(t *testing.T) {
 		}
 		c.start(t, outside, "other", "other", "1") // the last that is due
 		var served sync.WaitGroup
-		serve := func(ctx context.Context, s storage.Store) *member {
+		serve := func(ctx context.Context, s backend.Store) *member {
 			m := c.member()
 			for _, name := range []string{"order", "other"} {
 				served.Go(func() {
@@ -206,7 +207,7 @@ func TestLimits(t *testing.T) {
 
 // TestRunWaitsForItsPlace: Run waits while another run has the place. A command does not wait.
 func TestRunWaitsForItsPlace(t *testing.T) {
-	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+	onEachStore(t, func(t *testing.T, join func() backend.Store) {
 		s := &stage{do: script{"slow": func(context.Context, int) error { time.Sleep(10 * time.Minute); return nil }}}
 		store := join()
 		if err := store.SetLimit(t.Context(), storage.Limit{Runs: 1}); err != nil {
@@ -247,7 +248,7 @@ func TestRunWaitsForItsPlace(t *testing.T) {
 // Guarantee (G6): Runs of an engine start in order of arrival, and say what they wait for.
 // Also: `cmd/ebb: TestScripts/limit`.
 func TestRunsWaitInOrder(t *testing.T) {
-	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+	onEachStore(t, func(t *testing.T, join func() backend.Store) {
 		store := join()
 		for _, l := range []storage.Limit{{Flow: "f", Label: "customer", Runs: 1}} {
 			if err := store.SetLimit(t.Context(), l); err != nil {

@@ -11,13 +11,25 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// logBegin logs that a run started, or that this process resumes it.
-func logBegin(log hclog.Logger, run *storage.Run) {
-	if run.Started.IsZero() {
-		log.Info(logevent.RunStarted, "run", run.ID, "flow", run.Flow)
+// logBegin logs that a run started, once it is stored, or that this process resumes it.
+func (e *Engine) logBegin(d *driver.Driver, run *storage.Run) {
+	if !run.Started.IsZero() {
+		e.env.Log.Debug(logevent.RunResumed, "run", run.ID, "flow", run.Flow, "state", run.State.String())
 		return
 	}
-	log.Debug(logevent.RunResumed, "run", run.ID, "flow", run.Flow, "state", run.State.String())
+	id, name, begun := run.ID, run.Flow, d.Mode.Begun
+	d.Mode.Begun = func() {
+		e.env.Log.Info(logevent.RunStarted, "run", id, "flow", name)
+		if begun != nil {
+			begun()
+		}
+	}
+}
+
+// notBegun reports whether the first commit of a run was refused, so that there is no run. Its caller gets the error.
+func notBegun(err error) bool {
+	return errors.Is(err, storage.ErrExists) || errors.Is(err, storage.ErrKeyTaken) ||
+		errors.Is(err, storage.ErrLimited) || errors.Is(err, storage.ErrConflict)
 }
 
 // logRest logs how a run ended, or that it is suspended.

@@ -20,6 +20,8 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // logged returns the log entries of a run from a level on: one line each, in JSON without the time.
@@ -41,7 +43,7 @@ func logged(t *testing.T, level slog.Level, root flow.Node, opts ...engine.Optio
 		return a
 	}
 	l := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: level, ReplaceAttr: plain}))
-	eng, err := engine.New(root, append(opts, engine.WithLogger(engine.FromSlog(l)), engine.WithParallelism(1))...)
+	eng, err := engine.New(root, memstore.New(), append(opts, engine.WithLogger(engine.FromSlog(l)), engine.WithParallelism(1))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,6 +193,29 @@ func TestLogOfDefinition(t *testing.T) {
 			if !strings.Contains(text, entry) {
 				t.Errorf("no entry %s in\n%s", entry, text)
 			}
+		}
+	})
+}
+
+// TestLogOfRefusedStart: a start that is refused, since the run exists, is for its caller: the log names no start and no
+// error.
+func TestLogOfRefusedStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		log := engine.FromSlog(slog.New(slog.NewTextHandler(&out, nil)))
+		s := newStarter(t, memstore.New(), engine.WithEngine(engine.WithLogger(log))).serve()
+		defer s.stop()
+		if err := s.start(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute) // it ends
+		if err := s.start(t.Context(), "r"); !errors.Is(err, storage.ErrExists) {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := out.String(); strings.Count(got, "msg=run.started") != 1 || strings.Contains(got, "run.stopped") {
+			t.Errorf("the log is\n%s", got)
 		}
 	})
 }

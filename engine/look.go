@@ -7,6 +7,8 @@ import (
 	"iter"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/engine/internal/session"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -59,7 +61,7 @@ func (e *Engine) detachedIn(
 	for i := range page {
 		a := &page[i]
 		last = a.Path
-		if id, awaited := driver.BegunBy(run, a); id != "" && !awaited {
+		if id, awaited := backend.BegunBy(run, a); id != "" && !awaited {
 			begun = append(begun, id)
 		}
 	}
@@ -113,20 +115,20 @@ func (e *Engine) preview(ctx context.Context, id string, o *Command, tell func(d
 func (e *Engine) look(ctx context.Context, id string) (*driver.Driver, []storage.Atom, error) {
 	run, err := e.env.Store.Run(ctx, id)
 	if err != nil {
-		return nil, nil, driver.WrapStore(id, err)
+		return nil, nil, session.Wrap(id, err)
 	}
 	atoms, err := e.env.Store.Atoms(ctx, id, storage.AtomQuery{Live: true})
 	if err != nil {
-		return nil, nil, driver.WrapStore(id, err)
+		return nil, nil, session.Wrap(id, err)
 	}
 	tokens, err := e.env.Store.RunTokens(ctx, id)
 	if err != nil {
-		return nil, nil, driver.WrapStore(id, err)
+		return nil, nil, session.Wrap(id, err)
 	}
 	plan, _, err := e.planFor(ctx, &run, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := e.driver(ctx, plan, storage.Claim{Run: id}, &storage.Snapshot{Run: run, Atoms: atoms, Tokens: tokens})
+	d, err := e.driver(ctx, plan, backend.Claim{Run: id}, &backend.Snapshot{Run: run, Atoms: atoms, Tokens: tokens})
 	return d, atoms, err
 }

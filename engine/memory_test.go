@@ -19,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -91,7 +92,7 @@ func TestMemoryBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		start("large", swelling{More: 300, Rounds: 6}, engine.ForJob("j"))
-		start("small", swelling{More: 50, Rounds: 10})
+		start("small", swelling{More: 20, Rounds: 10})
 		start("still", swelling{First: 3000, Rounds: 10})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
@@ -139,6 +140,55 @@ func TestMemoryBudget(t *testing.T) {
 	})
 }
 
+// TestMemoryShared: while the budget is reached, one of the runs that together need most of it goes on. The others leave
+// the memory, and continue when there is space.
+func TestMemoryShared(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const budget = 2000 * engine.OpenSize // a third of it is for 666 atoms
+		var used atomic.Int64
+		eng := newEngine(t, swell(), engine.WithTasks(second{}), engine.WithLimits(engine.Limits{Memory: budget}))
+		eng.MeasureMemory(used.Load)
+		ids := []string{"a", "b", "c"}
+		for _, id := range ids {
+			how := swelling{More: 100, Rounds: 6}
+			if err := eng.Start(t.Context(), id, engine.Input(atom.MustEncode(how))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- eng.Serve(ctx) }()
+		succeeded := func(want int) {
+			t.Helper()
+			n := 0
+			for _, id := range ids {
+				run, err := eng.Store().Run(t.Context(), id)
+				if err != nil || run.State != states.FlowSuccess && (run.State != states.FlowRunning || run.Owner != "") {
+					t.Errorf("%s is %v, owned by %q (%v)", id, run.State, run.Owner, err)
+				}
+				if run.State == states.FlowSuccess {
+					n++
+				}
+			}
+			if n != want {
+				t.Errorf("%d runs have succeeded, want %d", n, want)
+			}
+		}
+		time.Sleep(2500 * time.Millisecond)
+		used.Store(budget)
+		time.Sleep(20 * time.Second)
+		succeeded(1)
+		used.Store(0)
+		time.Sleep(20 * time.Second)
+		succeeded(3)
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestNoMemoryBudget: without a budget, everything is taken up, at any memory use.
 func TestNoMemoryBudget(t *testing.T) {
 	t.Parallel()
@@ -162,9 +212,7 @@ func TestNoMemoryBudget(t *testing.T) {
 // TestOpenSize measures the memory of open nodes and child flows. It is at least the size that they count against the
 // budget, so a run's memory is not overestimated.
 func TestOpenSize(t *testing.T) { //nolint:paralleltest // it measures the process
-	if testing.Short() {
-		t.Skip("the race detector changes what it measures")
-	}
+	longtest.Needs(t)
 	const n = 30_000
 	for name, c := range map[string]struct {
 		open  int

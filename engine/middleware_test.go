@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // noting is middleware that records its calls.
@@ -70,7 +71,7 @@ func TestMiddleware(t *testing.T) {
 // TestMiddlewareInPlace shows that middleware may do the work itself.
 func TestMiddlewareInPlace(t *testing.T) {
 	t.Parallel()
-	if _, err := engine.New(flow.Linear("f"), engine.WithMiddleware(nil)); err == nil {
+	if _, err := engine.New(flow.Linear("f"), memstore.New(), engine.WithMiddleware(nil)); err == nil {
 		t.Error("an engine took nil for middleware")
 	}
 	never := atom.Func("a", func(context.Context, struct{}) (string, error) { panic("called") }, atom.As("what"))

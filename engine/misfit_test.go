@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -41,7 +42,7 @@ func (e *even) UnmarshalJSON(text []byte) error {
 // sender. Nothing is stored, and the run keeps waiting.
 func TestMisfitsAreRefused(t *testing.T) { //nolint:tparallel // the stores are opened one by one
 	t.Parallel()
-	eachStore(t, func(t *testing.T, store storage.Store) {
+	eachStore(t, func(t *testing.T, store backend.Store) {
 		tokens, release := make(chan string, 1), make(chan struct{})
 		root := flow.Linear("f",
 			atom.Func("first", func(context.Context, struct{}) (struct{}, error) { <-release; return struct{}{}, nil }),
@@ -76,7 +77,7 @@ func TestMisfitsAreRefused(t *testing.T) { //nolint:tparallel // the stores are 
 					t.Errorf("signal %s: %v", data, err)
 				}
 			}
-			if _, left, err := storage.AllMessages(t.Context(), store, "r"); err != nil || len(left) > 0 {
+			if _, left, err := backend.AllMessages(t.Context(), store, "r"); err != nil || len(left) > 0 {
 				t.Errorf("stored: %v, %v", left, err)
 			}
 		}

@@ -9,10 +9,11 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -188,7 +189,7 @@ func TestNeverCalledPlanned(t *testing.T) {
 }
 
 // wantCancelled checks how many steps of a run, and of the runs that it started, are shown as cancelled.
-func wantCancelled(t *testing.T, store storage.Store, run *storage.Run, want int) {
+func wantCancelled(t *testing.T, store backend.Store, run *storage.Run, want int) {
 	t.Helper()
 	tree, err := inspect.Recorded(t.Context(), store, run, nil)
 	if err != nil {

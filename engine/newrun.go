@@ -4,22 +4,22 @@ import (
 	"context"
 	"time"
 
-	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/engine/internal/session"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 )
 
 // A NewRun is a run that does not exist yet. Create one with [Engine.NewRun] or [Server.NewRun]. [Server.Serve] and
 // [Server.Start] create the run with its first commit, so a stored run has already started. If a limit is reached,
 // they create the run as due and do not start it.
 type NewRun struct {
-	storage.Due
+	backend.Due
 	// Refused is called with the reason if the run was not created, or not started. Serve logs the error that it
 	// returns. It may be nil. The store's errors are *[StoreError]. Start does not call it.
 	Refused func(ctx context.Context, why error) error
 
-	tried time.Duration   // how long the run is on trial; 0 means that it is not
+	tried time.Duration   // how long the run is isolated; 0 means that it is not
 	taken bool            // take the run over first, if Due has not
 	since inbox.Mark      // read before the run was taken over
 	first *acknowledgment // of a run of Start; nil otherwise
@@ -38,14 +38,14 @@ func (s *Server) NewRun(root flow.Node, id string, opts ...RunOption) (NewRun, e
 }
 
 // isOwned reports whether this process owns the run already. A claim that begins with the first commit owns nothing,
-// and a query for suspects returns no claim.
+// and a query for crash loops returns no claim.
 func (n *NewRun) isOwned() bool { return n.Claim.ID != "" && n.Claim.Begins == 0 }
 
 // create creates the run as due.
-func (n *NewRun) create(ctx context.Context, store storage.Store) error {
+func (n *NewRun) create(ctx context.Context, store backend.Store) error {
 	run := *n.Claim.New
 	run.Input.Ref = 0 // the store chooses the payload again
-	return driver.WrapStore(n.Run, store.Create(ctx, run, n.Claim.Checks...))
+	return session.Wrap(n.Run, store.Create(ctx, run, n.Claim.Checks...))
 }
 
 // A Source returns up to free new runs.

@@ -20,7 +20,7 @@ const (
 	RevertDelayed = driver.RevertDelayed // an attempt to undo an atom failed; the next attempt is at Due
 	// OthersAwaited: no atom is executed; the run waits for a token to be completed, or for a message.
 	OthersAwaited = driver.OthersAwaited
-	PlaceAwaited  = driver.PlaceAwaited // the run waits for a limit, see [storage.Limiter]; Name describes the limit
+	PlaceAwaited  = driver.PlaceAwaited // the run waits for a limit, see [SetLimit]; Name describes the limit
 	WorkStays     = driver.WorkStays    // the undo passed an atom that nothing reverts: To is a text of [storage.Status]
 	// RunDetached: an atom began a run that it does not wait for. To drive it at once, see [Engine.Detached].
 	RunDetached = driver.RunDetached

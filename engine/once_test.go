@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -86,7 +87,7 @@ func TestCommandOnce(t *testing.T) {
 				all.Wait()
 				stop()
 				serving.Wait()
-				lines, err := engines[0].Store().Audit(t.Context(), storage.AuditQuery{Run: "r", Limit: 100})
+				lines, err := engines[0].Store().Audit(t.Context(), backend.AuditQuery{Run: "r", Limit: 100})
 				if err != nil {
 					t.Fatal(err)
 				}

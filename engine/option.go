@@ -11,7 +11,6 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/internal/hcslog"
-	"github.com/ebbflow/ebb/storage"
 )
 
 // An Option configures an engine, see [New].
@@ -112,17 +111,6 @@ func WithInputs(symbols ...Symbol) Option {
 				e.types[s.Name()] = s.Type()
 			}
 		}
-		return nil
-	})
-}
-
-// WithStore keeps runs in s. By default, each engine has its own store in memory.
-func WithStore(s storage.Store) Option {
-	return option(func(e *Engine) error {
-		if s == nil {
-			return errors.New("engine: the store is nil")
-		}
-		e.env.Store = s
 		return nil
 	})
 }

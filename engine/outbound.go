@@ -6,13 +6,13 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 )
 
 // An outbound contains the messages that [Engine.Dispatch] is sending. A message that takes long does not count
 // toward the capacity, so a slow receiver does not delay the others.
 type outbound struct {
-	store storage.Store
+	store backend.Store
 	log   hclog.Logger
 	all   sync.WaitGroup
 	ended chan struct{} // closed when half of the capacity is free again, or only slow messages are being sent
@@ -22,7 +22,7 @@ type outbound struct {
 	slow    int
 }
 
-func newOutbound(store storage.Store, log hclog.Logger) *outbound {
+func newOutbound(store backend.Store, log hclog.Logger) *outbound {
 	return &outbound{store: store, log: log, ended: make(chan struct{}, 1), sending: map[int64]bool{}}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -33,7 +34,7 @@ func tells(n int) lang {
 
 // unsent is a store whose process dies after it has sent the nth message and before it records that.
 type unsent struct {
-	storage.Store
+	backend.Store
 
 	left int
 	die  func()
@@ -54,7 +55,7 @@ func TestOutboxSurvives(t *testing.T) { //nolint:tparallel // at each message in
 	t.Parallel()
 	const messages = 3
 	for nth := range messages {
-		onEachStore(t, func(t *testing.T, join func() storage.Store) {
+		onEachStore(t, func(t *testing.T, join func() backend.Store) {
 			store := join()
 			language := lang(func(*flow.Ask) flow.Growth {
 				g := done(nil)

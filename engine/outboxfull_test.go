@@ -10,13 +10,14 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A full store cannot write that messages of a run are being sent.
 type full struct {
-	storage.Store
+	backend.Store
 
 	tries atomic.Int64
 }

@@ -46,7 +46,7 @@ var patterns = shown{
 		wantRefused(t, flow.ErrAmbiguous, flow.Graph("f", s.atom("a", atom.Provides("x")), s.atom("b", atom.Provides("x")), s.atom("c", atom.Requires("x"))))
 	},
 	"missing provider": func(t *testing.T, s *stage) { // all mistakes at once, before anything runs
-		_, err := engine.New(flow.Linear("f", s.atom("a", atom.Requires("x")), s.atom("b", atom.RevertRequires("y"))))
+		_, err := engine.New(flow.Linear("f", s.atom("a", atom.Requires("x")), s.atom("b", atom.RevertRequires("y"))), memstore.New())
 		if problems, ok := errors.AsType[flow.Problems](err); !ok || len(problems) != 2 || !errors.Is(err, flow.ErrMissing) {
 			t.Errorf("got %v", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/enginetest"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -239,11 +240,11 @@ var resting = shown{
 
 // asleep is a store whose first three commits fail.
 type asleep struct {
-	storage.Store
+	backend.Store
 	n int
 }
 
-func (f *asleep) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (f *asleep) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	if f.n++; f.n <= 3 {
 		return errors.New("the disk is asleep")
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // shown are features by name, each with a few lines that show it. They run in virtual time, each on its own stage.
@@ -52,7 +53,7 @@ func undone(t *testing.T, root flow.Node, opts ...engine.Option) []*atom.Failure
 // wantRefused expects an error of the definition before anything runs.
 func wantRefused(t *testing.T, kind error, root flow.Node, opts ...engine.Option) {
 	t.Helper()
-	if _, err := engine.New(root, opts...); !errors.Is(err, kind) {
+	if _, err := engine.New(root, memstore.New(), opts...); !errors.Is(err, kind) {
 		t.Errorf("got %v; want %v", err, kind)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/engine/internal/session"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -35,8 +36,14 @@ func (c callers) pass(ctx context.Context, run string) {
 	if len(waiting) == 0 {
 		return
 	}
+	why := storage.ErrUnsure // unless another reason is known, such as after a panic
+	defer func() {
+		for _, r := range waiting {
+			r.End(why)
+		}
+	}()
 	if err := c.e.env.Store.Send(ctx, messages...); err != nil {
-		end(waiting, driver.WrapStore(run, err))
+		why = session.Wrap(run, err)
 		return
 	}
 	t := time.NewTimer(leastCallPause)
@@ -50,13 +57,13 @@ func (c callers) pass(ctx context.Context, run string) {
 		case len(waiting) == 0:
 			return
 		case err != nil:
-			end(waiting, fmt.Errorf("%w: %w", storage.ErrUnsure, driver.WrapStore(run.ID, err)))
+			why = fmt.Errorf("%w: %w", storage.ErrUnsure, session.Wrap(run.ID, err))
 			return
 		case run.State.Ended():
-			end(waiting, fmt.Errorf("%w: %q", ErrEnded, run.ID))
+			why = fmt.Errorf("%w: %q", ErrEnded, run.ID)
 			return
 		case run.Hold && run.Owner == "":
-			end(waiting, driver.ErrHeld)
+			why = driver.ErrHeld
 			return
 		case run.Owner == "":
 			c.answer(ctx, run.ID) // the messages are in the inbox
@@ -82,10 +89,4 @@ func (c callers) answers(ctx context.Context, requests []*driver.Request) (open 
 		}
 	}
 	return open, nil
-}
-
-func end(requests []*driver.Request, err error) {
-	for _, r := range requests {
-		r.End(err)
-	}
 }

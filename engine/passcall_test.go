@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -17,7 +18,7 @@ import (
 )
 
 // longCall lets a process drive a run with a call that ends when over is closed or stop is called.
-func longCall(t *testing.T, store storage.Store, over <-chan struct{}) (there *callee, stop func() error) {
+func longCall(t *testing.T, store backend.Store, over <-chan struct{}) (there *callee, stop func() error) {
 	t.Helper()
 	begun := make(chan struct{})
 	there = newCallee(t, store, engine.WithTasks(bodies(func(ctx context.Context) error {
@@ -42,7 +43,7 @@ func longCall(t *testing.T, store storage.Store, over <-chan struct{}) (there *c
 // answers at once. All kinds of requests get all kinds of answers.
 func TestCallsArePassedOn(t *testing.T) {
 	t.Parallel()
-	test := func(t *testing.T, of, other storage.Store) {
+	test := func(t *testing.T, of, other backend.Store) {
 		t.Helper()
 		there, stop := longCall(t, of, nil)
 		here, ctx := newCallee(t, other), t.Context()
@@ -81,7 +82,7 @@ func TestCallsArePassedOn(t *testing.T) {
 		if _, err := here.Call(ctx, "r", "add", nil); !errors.Is(err, engine.ErrEnded) {
 			t.Errorf("a call to a run that has ended: %v", err)
 		}
-		if _, messages, err := storage.AllMessages(ctx, other, "r"); err != nil || len(messages) > 0 {
+		if _, messages, err := backend.AllMessages(ctx, other, "r"); err != nil || len(messages) > 0 {
 			t.Errorf("%d messages are left: %v", len(messages), err)
 		}
 		if err := stop(); err != nil {
@@ -95,7 +96,7 @@ func TestCallsArePassedOn(t *testing.T) {
 			test(t, records, records.Join())
 		})
 	})
-	open := func(t *testing.T, dsn string) (stores [2]storage.Store) {
+	open := func(t *testing.T, dsn string) (stores [2]backend.Store) {
 		t.Helper()
 		for i := range stores {
 			s, err := sqlstore.Open(t.Context(), dsn)
@@ -203,7 +204,7 @@ func TestPassedCallToHeld(t *testing.T) {
 		if err := stop(); err != nil {
 			t.Error(err)
 		}
-		e, err := engine.New(there.root, engine.WithStore(records))
+		e, err := engine.New(there.root, records)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +225,7 @@ func TestPassedCallToHeld(t *testing.T) {
 
 // A slowSender is a store in which something happens before the next message is sent.
 type slowSender struct {
-	storage.Store
+	backend.Store
 
 	before func() // called once
 }

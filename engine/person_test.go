@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -39,7 +40,7 @@ var asks = lang(func(ask *flow.Ask) flow.Growth {
 func TestPerson(t *testing.T) {
 	t.Parallel()
 	all := flows{"asks": flow.Growing("asks", asks)}
-	begin := func(t *testing.T) storage.Store {
+	begin := func(t *testing.T) backend.Store {
 		t.Helper()
 		store := memstore.New()
 		if err := store.Create(t.Context(), storage.Run{ID: "r", Flow: "asks", Due: time.Now()}); err != nil {
@@ -47,7 +48,7 @@ func TestPerson(t *testing.T) {
 		}
 		return store
 	}
-	needs := func(t *testing.T, store storage.Store, want bool) {
+	needs := func(t *testing.T, store backend.Store, want bool) {
 		t.Helper()
 		runs, err := store.Runs(t.Context(), storage.RunQuery{Stuck: true})
 		if err != nil {
@@ -58,7 +59,7 @@ func TestPerson(t *testing.T) {
 			t.Errorf("the run needs a person: %t, and is listed: %t, want %t: %+v", run.NeedsPerson(), listed, want, run)
 		}
 	}
-	tell := func(t *testing.T, store storage.Store, name string) {
+	tell := func(t *testing.T, store backend.Store, name string) {
 		t.Helper()
 		if err := store.Send(t.Context(), storage.Message{Run: "r", Kind: "signal", Name: name, Body: atom.Null}); err != nil {
 			t.Fatal(err)

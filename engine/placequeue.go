@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -56,7 +57,7 @@ func (q *placeQueue) leave(w *storage.LimitedError) {
 // placed takes a run over as soon as the limits allow it. err is the error of the first attempt.
 func (e *Engine) placed(ctx context.Context, id string, opts []RunOption,
 	err error,
-) (*driver.Driver, *storage.Snapshot, error) {
+) (*driver.Driver, *backend.Snapshot, error) {
 	limit, ok := errors.AsType[*storage.LimitedError](err)
 	if !ok {
 		return nil, nil, err

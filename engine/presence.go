@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -28,10 +29,10 @@ type Presence struct {
 	Offers      map[string]string `json:"offers,omitempty"` // see [WithOffers]
 	Slots       int               `json:"slots,omitzero"`   // see [WithSlots]
 	Claims      bool              `json:"claims,omitzero"`  // it claims jobs of its flows, see [WithSource]
-	// Busy says why it takes up no run now: "slots" if all are taken, "memory" if its budget is used up, "trial" if it
+	// Busy says why it takes up no run now: "slots" if all are taken, "memory" if its budget is used up, "isolation" if it
 	// tries a run that may kill its process; "" if it takes up runs. It may be some seconds old.
 	Busy string `json:"busy,omitempty"`
-	// Pollers are the workers that ask the server's process for work, see [storage.Waiting.Pollers].
+	// Pollers are the workers that ask the server's process for work.
 	Pollers []storage.Poller `json:"pollers,omitempty"`
 }
 
@@ -44,7 +45,7 @@ type ServedFlow struct {
 // Takes reports whether the server takes up the run when it is due.
 func (p *Presence) Takes(run *storage.Run) bool {
 	for label, value := range run.Labels {
-		if need, is := strings.CutPrefix(label, storage.NeedLabel); is && p.Offers[need] != value {
+		if need, is := strings.CutPrefix(label, backend.NeedLabel); is && p.Offers[need] != value {
 			return false
 		}
 	}
@@ -86,8 +87,8 @@ func (s *serving) occupied(now time.Time) string {
 		return "slots"
 	case s.e.env.Memory.Exhausted(now):
 		return "memory"
-	case s.trials.isOpen():
-		return "trial"
+	case s.isolations.isOpen():
+		return "isolation"
 	default:
 		return ""
 	}
@@ -127,7 +128,7 @@ func (s *serving) present(ctx context.Context) {
 }
 
 // forgetDead deletes the records of servers whose process has ended.
-func forgetDead(ctx context.Context, store storage.Store) error {
+func forgetDead(ctx context.Context, store backend.Store) error {
 	owners, err := store.Owners(ctx)
 	if err != nil {
 		return err

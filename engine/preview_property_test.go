@@ -14,6 +14,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -75,7 +76,7 @@ func (p *previewing) live(ctx context.Context, root flow.Node, opts ...engine.Op
 				sent = engine.Send(ctx, store, "r", engine.Hold())
 			}
 		}))
-	eng, err := engine.New(root, opts...)
+	eng, err := engine.New(root, memstore.New(), opts...)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (p *previewing) live(ctx context.Context, root flow.Node, opts ...engine.Op
 }
 
 // cancel compares what a cancel of a held run would do with what it does.
-func (p *previewing) cancel(ctx context.Context, eng *engine.Engine, store storage.Store) error {
+func (p *previewing) cancel(ctx context.Context, eng *engine.Engine, store backend.Store) error {
 	before, err := store.Run(ctx, "r")
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -23,11 +24,11 @@ import (
 
 // counted is a store that counts commits.
 type counted struct {
-	storage.Store
+	backend.Store
 	commits int
 }
 
-func (c *counted) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (c *counted) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	c.commits++
 	return c.Store.Commit(ctx, claim, cp)
 }
@@ -42,7 +43,7 @@ func reporting(name string, do func(ctx context.Context) error, undo func(ctx co
 func nothing(context.Context) error { return nil }
 
 // stored returns the committed record of an atom of the run r.
-func stored(t *testing.T, s storage.Store, path string) storage.Atom {
+func stored(t *testing.T, s backend.Store, path string) storage.Atom {
 	t.Helper()
 	a, err := s.Atom(t.Context(), "r", path)
 	if err != nil {
@@ -98,7 +99,7 @@ func testProgress(t *testing.T, parallel int) {
 		return nil
 	}
 	var told []string
-	eng, err := engine.New(flow.Unordered("f", reporting("a", work, undo), beside), engine.WithStore(store),
+	eng, err := engine.New(flow.Unordered("f", reporting("a", work, undo), beside), store,
 		engine.WithParallelism(parallel), engine.WithObserver(func(ev engine.Event) {
 			if ev.Kind == engine.ProgressMade {
 				told = append(told, fmt.Sprintf("%s %v %s", ev.Path, ev.Progress, ev.Details))
@@ -128,7 +129,7 @@ func TestProgressOfGrownAtoms(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
-		eng, err := engine.New(m.Flow(), engine.WithStore(store), engine.WithTasks(reportingTasks{t, store}))
+		eng, err := engine.New(m.Flow(), store, engine.WithTasks(reportingTasks{t, store}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +147,7 @@ func TestProgressOfGrownAtoms(t *testing.T) {
 
 type reportingTasks struct {
 	t     *testing.T
-	store storage.Store
+	store backend.Store
 }
 
 func (r reportingTasks) Task(string) (atom.Body, error) { return reportingTask{r}, nil }
@@ -181,7 +182,7 @@ func TestProgressComesLate(t *testing.T) {
 			return nil
 		}
 		rest := func(context.Context) error { time.Sleep(time.Hour); return nil }
-		eng, err := engine.New(flow.Linear("f", reporting("a", work, nothing), reporting("b", rest, nothing)), engine.WithStore(store))
+		eng, err := engine.New(flow.Linear("f", reporting("a", work, nothing), reporting("b", rest, nothing)), store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +215,7 @@ func TestProgressSurvives(t *testing.T) {
 			}
 			return ctx.Err()
 		}
-		eng, err := engine.New(reporting("a", dying, nothing), engine.WithStore(process))
+		eng, err := engine.New(reporting("a", dying, nothing), process)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +231,7 @@ func TestProgressSurvives(t *testing.T) {
 			}
 			return nil
 		}
-		if eng, err = engine.New(reporting("a", again, nothing), engine.WithStore(records)); err != nil {
+		if eng, err = engine.New(reporting("a", again, nothing), records); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := eng.Run(t.Context(), "r"); err != nil {
@@ -256,12 +257,11 @@ func TestAttemptTimes(t *testing.T) {
 		undo := func(context.Context) error { time.Sleep(time.Second); return nil }
 		var told []string
 		store := memstore.New()
-		eng, err := engine.New(flow.Linear("f", reporting("a", work, undo)).WithRetry(atom.Times(3, atom.Constant(time.Hour))),
-			engine.WithStore(store), engine.WithObserver(func(ev engine.Event) {
-				if ev.Path == "a" && ev.Duration > 0 {
-					told = append(told, fmt.Sprint(ev.To, " ", ev.Duration))
-				}
-			}))
+		eng, err := engine.New(flow.Linear("f", reporting("a", work, undo)).WithRetry(atom.Times(3, atom.Constant(time.Hour))), store, engine.WithObserver(func(ev engine.Event) {
+			if ev.Path == "a" && ev.Duration > 0 {
+				told = append(told, fmt.Sprint(ev.To, " ", ev.Duration))
+			}
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,8 +288,7 @@ func TestAttemptTimesInTurn(t *testing.T) {
 		minutes := func(n int) func(context.Context) error {
 			return func(context.Context) error { time.Sleep(time.Duration(n) * time.Minute); return nil }
 		}
-		eng, err := engine.New(flow.Unordered("f", reporting("a", minutes(1), nothing), reporting("b", minutes(2), nothing)),
-			engine.WithStore(store), engine.WithParallelism(1))
+		eng, err := engine.New(flow.Unordered("f", reporting("a", minutes(1), nothing), reporting("b", minutes(2), nothing)), store, engine.WithParallelism(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +321,7 @@ func TestAttemptTimesOfReverts(t *testing.T) {
 				}
 				return "undone", nil
 			}, atom.RevertAttempts(2, atom.Constant(time.Hour)))
-		eng, err := engine.New(flow.Linear("f", fails), engine.WithStore(store))
+		eng, err := engine.New(flow.Linear("f", fails), store)
 		if err != nil {
 			t.Fatal(err)
 		}

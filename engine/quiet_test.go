@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -23,7 +23,7 @@ func TestNoHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	onDisk := func() storage.Store {
+	onDisk := func() backend.Store {
 		s, err := sqlstore.Open(t.Context(), filepath.Join(t.TempDir(), "ebb.db"))
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +33,7 @@ func TestNoHistory(t *testing.T) {
 	}
 	var ends []string
 	for _, c := range []struct {
-		store storage.Store
+		store backend.Store
 		opts  []engine.Option
 		lines bool
 		seen  bool
@@ -52,7 +52,7 @@ func TestNoHistory(t *testing.T) {
 				}
 			}))
 		}
-		eng, err := engine.New(m.Flow(), opts...)
+		eng, err := engine.New(m.Flow(), memstore.New(), opts...)
 		if err != nil {
 			t.Fatal(err)
 		}

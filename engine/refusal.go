@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -46,6 +47,8 @@ func (e *Engine) refuse(ctx context.Context, run *storage.Run, err error) error 
 	store, why := e.env.Store, strings.TrimPrefix(err.Error(), "engine: ")
 	if changed, is := errors.AsType[*changedError](err); is {
 		why = changed.why()
+	} else if errors.Is(err, storage.ErrNotFound) && run.Definition != "" {
+		why = "its definition is not in the database any more; ebb serve FILE stores it again"
 	}
 	owner := store.Owner()
 	refusal := Refusal{owner.ID, owner.PID, owner.Host, why, run.Structure, run.Entries}
@@ -80,7 +83,7 @@ func (e *Engine) mayServe(run *storage.Run) bool {
 }
 
 // forgetRefusals deletes the refusals whose runs have gone on or are gone.
-func forgetRefusals(ctx context.Context, store storage.Store) error {
+func forgetRefusals(ctx context.Context, store backend.Store) error {
 	for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: RefusalRecords}) {
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -96,7 +97,7 @@ func TestRefusedNotRecorded(t *testing.T) {
 		"no run":                  engine.Skip("a").By(bob).Refused(t.Context(), store, "none", why),
 		"no command":              engine.Command{}.By(bob).Refused(t.Context(), store, "r", why),
 		"a path that no atom has": engine.Skip("\xff").By(bob).Refused(t.Context(), store, "r", why),
-		"a long path":             engine.Skip(strings.Repeat("x", storage.MaxID+1)).By(bob).Refused(t.Context(), store, "r", why),
+		"a long path":             engine.Skip(strings.Repeat("x", backend.MaxID+1)).By(bob).Refused(t.Context(), store, "r", why),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -130,7 +131,7 @@ func TestRefusedCommandKeepsDue(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		server, err := engine.NewServer(engine.Flows(timer, signal), engine.WithEngine(engine.WithStore(store)))
+		server, err := engine.NewServer(engine.Flows(timer, signal), store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +155,7 @@ func TestRefusedCommandKeepsDue(t *testing.T) {
 }
 
 // signalTo sends the signal "go" to a run.
-func signalTo(t *testing.T, store storage.Store, run string) {
+func signalTo(t *testing.T, store backend.Store, run string) {
 	t.Helper()
 	err := store.Send(t.Context(), storage.Message{
 		Run: run, Kind: flow.MessageSignal, Name: "go", Body: atom.MustEncode("now"),

@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -36,7 +37,7 @@ func booked() flow.Node {
 }
 
 // take takes work for a minute.
-func take(t *testing.T, store storage.Store, queues ...string) *engine.Work {
+func take(t *testing.T, store backend.Store, queues ...string) *engine.Work {
 	t.Helper()
 	w, err := engine.LeaseWork(t.Context(), store, storage.WorkRequest{Queues: queues, Worker: "w", Lease: time.Minute}, time.Hour, nil)
 	if err != nil {
@@ -45,7 +46,7 @@ func take(t *testing.T, store storage.Store, queues ...string) *engine.Work {
 	return w
 }
 
-func finish(t *testing.T, store storage.Store, w *engine.Work, result any) {
+func finish(t *testing.T, store backend.Store, w *engine.Work, result any) {
 	t.Helper()
 	if _, err := store.EndToken(t.Context(), w.Token, storage.TokenEnd{Take: w.Take, Result: atom.MustEncode(result)}); err != nil {
 		t.Errorf("%s: %v", w.Path, err)
@@ -392,7 +393,7 @@ func TestRefusedKeepsDue(t *testing.T) {
 		if _, err := other.Run(t.Context(), "r"); !errors.Is(err, engine.ErrChanged) {
 			t.Fatalf("the other flow: %v", err)
 		}
-		due, _, err := store.Due(t.Context(), storage.DueQuery{By: time.Now().Add(2 * time.Hour)})
+		due, _, err := store.Due(t.Context(), backend.DueQuery{By: time.Now().Add(2 * time.Hour)})
 		if err != nil || len(due) != 1 {
 			t.Errorf("%d runs are due after the deadline (%v), want the one that waits", len(due), err)
 		}

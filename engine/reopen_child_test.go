@@ -10,12 +10,13 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A slowInbox is a store in which other goroutines do something before the messages of child runs are read.
-type slowInbox struct{ storage.Store }
+type slowInbox struct{ backend.Store }
 
 func (s slowInbox) Messages(ctx context.Context, run string, after int64) (int64, []storage.Message, error) {
 	if strings.Contains(run, "/") {

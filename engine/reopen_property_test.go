@@ -18,6 +18,8 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/enginetest"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -188,7 +190,7 @@ func (t workshopTask) Execute(ctx context.Context, in atom.Values) (atom.Value, 
 var reopeningInput = engine.Input(atom.FromJSON([]byte(`{"items": [{"a": 1}, {"b": 2}, {"c": 3}]}`)))
 
 // play runs a machine until its broken task has ended it, reopens the run, and returns its output.
-func (c reopening) play(t *testing.T, id string, lasts bool, open func() (storage.Store, error)) (string, error) {
+func (c reopening) play(t *testing.T, id string, lasts bool, open func() (backend.Store, error)) (string, error) {
 	m, err := asl.Parse("m", []byte(c.machine))
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", c.machine, err)
@@ -205,7 +207,7 @@ func (c reopening) play(t *testing.T, id string, lasts bool, open func() (storag
 		}
 		store := process
 		if n := w.process - 2; n >= 0 && n < len(c.deaths) && c.broken >= 0 { // the first one breaks the run
-			store = enginetest.DieAt(process, c.deaths[n])
+			store = backend.Of(enginetest.DieAt(process, c.deaths[n]))
 		}
 		if w.process == 0 {
 			w.process = 1
@@ -335,7 +337,7 @@ func TestReopenProperty(t *testing.T) {
 		c.compare(t, rt, func(c reopening) (got string, err error) {
 			synctest.Test(t, func(t *testing.T) {
 				records := memstore.New()
-				got, err = c.play(t, "r", true, func() (storage.Store, error) { return records.Join(), nil })
+				got, err = c.play(t, "r", true, func() (backend.Store, error) { return records.Join(), nil })
 			})
 			return got, err
 		})
@@ -346,7 +348,7 @@ func TestReopenProperty(t *testing.T) {
 func TestReopenStores(t *testing.T) { //nolint:tparallel // the stores take turns
 	t.Parallel()
 	dsn := postgrestest.DSN(t)
-	for name, at := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "ebb.db"), "postgres": dsn} {
+	for name, at := range map[string]string{"sqlite": "sqlite:" + filepath.Join(crashdisk.Careless(t), "ebb.db"), "postgres": dsn} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := sqlstore.Migrate(t.Context(), at); err != nil {
 				t.Fatal(err)
@@ -356,7 +358,7 @@ func TestReopenStores(t *testing.T) { //nolint:tparallel // the stores take turn
 				c := anyReopening(rt, false)
 				c.compare(t, rt, func(c reopening) (string, error) {
 					n++
-					return c.play(t, fmt.Sprintf("r%d", n), false, func() (storage.Store, error) {
+					return c.play(t, fmt.Sprintf("r%d", n), false, func() (backend.Store, error) {
 						return sqlstore.Open(t.Context(), at)
 					})
 				})

@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -38,7 +39,7 @@ func newUnreliable(t *testing.T, machine string, opts ...engine.Option) *unrelia
 }
 
 // events returns the types of a run's events from a number on, with their numbers and predecessors.
-func events(t *testing.T, store storage.Store, id string, from int64) string {
+func events(t *testing.T, store backend.Store, id string, from int64) string {
 	t.Helper()
 	var all []string
 	for e, err := range storage.EachEntry(t.Context(), store, id, 0) {

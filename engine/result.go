@@ -5,9 +5,10 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/engine/internal/session"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -17,7 +18,7 @@ type Result struct {
 	Run storage.Run // record of the run: state, outcome, times
 
 	s     *scheduler.Scheduler
-	store storage.Reader
+	store backend.Reader
 }
 
 // String returns the run's id, its flow, how it ended, and why it failed, if it did.
@@ -63,28 +64,28 @@ func (e *Engine) result(ctx context.Context, run *storage.Run, opts []RunOption)
 	if err != nil {
 		return nil, err
 	}
-	snap := &storage.Snapshot{Run: *run}
+	snap := &backend.Snapshot{Run: *run}
 	if snap.Atoms, err = e.planAtoms(ctx, run.ID, plan); err != nil {
 		return nil, err
 	}
-	d, err := e.driver(ctx, plan, storage.Claim{Run: run.ID}, snap)
+	d, err := e.driver(ctx, plan, backend.Claim{Run: run.ID}, snap)
 	if err != nil {
 		return nil, err
 	}
 	d.Close()
 	res := &Result{Run: *run, s: d.Scheduler(), store: e.env.Store}
-	return res, verdict(&res.Run, d.Scheduler().AllFailures())
+	return res, verdict(res, d.Scheduler().AllFailures())
 }
 
 // planAtoms returns the atoms of a run that are in its plan.
 func (e *Engine) planAtoms(ctx context.Context, id string, plan *flow.Plan) (atoms []storage.Atom, err error) {
-	if driver.Grows(plan) { // nodes of a growing flow are not in the plan, and there may be very many
+	if plan.Grows() { // nodes of a growing flow are not in the plan, and there may be very many
 		atoms, err := e.env.Store.AtomsAt(ctx, id, flow.GrowingPath)
-		return atoms, driver.WrapStore(id, err)
+		return atoms, session.Wrap(id, err)
 	}
 	for a, err := range storage.EachAtom(ctx, e.env.Store, id, storage.AtomQuery{}) {
 		if err != nil {
-			return nil, driver.WrapStore(id, err)
+			return nil, session.Wrap(id, err)
 		}
 		if plan.Index(a.Path) >= 0 {
 			atoms = append(atoms, a)
@@ -94,7 +95,8 @@ func (e *Engine) planAtoms(ctx context.Context, id string, plan *flow.Plan) (ato
 }
 
 // verdict returns the error for a run's end.
-func verdict(run *storage.Run, failures []*atom.Failure) error {
+func verdict(res *Result, failures []*atom.Failure) error {
+	run := &res.Run
 	if len(failures) == 0 && run.Failure != nil {
 		failures = []*atom.Failure{run.Failure}
 	}
@@ -104,7 +106,9 @@ func verdict(run *storage.Run, failures []*atom.Failure) error {
 	case states.FlowReverted:
 		return &RevertedError{Run: run.ID, Failures: failures}
 	case states.FlowFailure:
-		return &FailedError{Run: run.ID, Failures: failures, UndoFailed: run.Undo == storage.UndoFailed}
+		return &FailedError{
+			Run: run.ID, Failures: failures, UndoFailed: run.Undo == storage.UndoFailed, causes: res.s.Failures(),
+		}
 	default:
 		return fmt.Errorf("%w: run %q", ErrSuspended, run.ID)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -93,7 +94,7 @@ func TestOverdueWhileEnding(t *testing.T) {
 			}
 			return flow.Growth{End: &flow.End{Cancelled: true, Failure: &atom.Failure{Code: "Enough"}}}
 		})
-		build := func(store storage.Store) *engine.Engine {
+		build := func(store backend.Store) *engine.Engine {
 			return newEngine(t, flow.Growing("f", cancels), append(opts, engine.WithStore(store), engine.WithTasks(parts{s}))...)
 		}
 		ctx, die := context.WithTimeout(t.Context(), 30*time.Second)

@@ -9,8 +9,10 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
-	"github.com/ebbflow/ebb/engine/internal/planview"
+	"github.com/ebbflow/ebb/engine/internal/session"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/planview"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -48,7 +50,7 @@ func (e *Engine) run(ctx context.Context, id string, opts []RunOption,
 		}
 	}
 	var d *driver.Driver
-	var snap *storage.Snapshot
+	var snap *backend.Snapshot
 	isNew := errors.Is(err, storage.ErrNotFound)
 	switch {
 	case isNew && has[existing](opts):
@@ -56,7 +58,7 @@ func (e *Engine) run(ctx context.Context, id string, opts []RunOption,
 	case isNew:
 		d, snap, err = e.begunNew(ctx, id, opts)
 	case err != nil:
-		err = driver.WrapStore(id, err)
+		err = session.Wrap(id, err)
 	// If it has a due time, a command waits in its inbox.
 	case run.State.Ended() && run.Due.IsZero() && purpose != toBeginAnew:
 		return e.result(ctx, &run, opts)
@@ -93,28 +95,28 @@ func has[T RunOption](opts []RunOption) bool {
 }
 
 // begunNew starts a run that its first commit creates.
-func (e *Engine) begunNew(ctx context.Context, id string, opts []RunOption) (*driver.Driver, *storage.Snapshot, error) {
+func (e *Engine) begunNew(ctx context.Context, id string, opts []RunOption) (*driver.Driver, *backend.Snapshot, error) {
 	b, err := e.begin(e.plan, id, opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	b.run.Input = storage.Held{Data: b.whole}
-	return e.takenOver(ctx, id, opts, func() (storage.Claim, *storage.Snapshot, error) {
-		return storage.ClaimNew(b.run, b.checks...)
+	return e.takenOver(ctx, id, opts, func() (backend.Claim, *backend.Snapshot, error) {
+		return backend.ClaimNew(b.run, b.checks...)
 	})
 }
 
 // begun takes a run over with Begin or Seize of its store and loads it.
 func (e *Engine) begun(
-	ctx context.Context, id string, take func(context.Context, string) (storage.Claim, *storage.Snapshot, error),
+	ctx context.Context, id string, take func(context.Context, string) (backend.Claim, *backend.Snapshot, error),
 	opts []RunOption,
-) (*driver.Driver, *storage.Snapshot, error) {
-	return e.takenOver(ctx, id, opts, func() (storage.Claim, *storage.Snapshot, error) { return take(ctx, id) })
+) (*driver.Driver, *backend.Snapshot, error) {
+	return e.takenOver(ctx, id, opts, func() (backend.Claim, *backend.Snapshot, error) { return take(ctx, id) })
 }
 
 func (e *Engine) takenOver(
-	ctx context.Context, id string, opts []RunOption, take func() (storage.Claim, *storage.Snapshot, error),
-) (*driver.Driver, *storage.Snapshot, error) {
+	ctx context.Context, id string, opts []RunOption, take func() (backend.Claim, *backend.Snapshot, error),
+) (*driver.Driver, *backend.Snapshot, error) {
 	since := e.env.Inbox.Mark()
 	if err := e.claims.releaseLeft(ctx, id); err != nil {
 		return nil, nil, err
@@ -125,7 +127,7 @@ func (e *Engine) takenOver(
 		if owned || errors.Is(err, storage.ErrLimited) {
 			return nil, nil, err
 		}
-		return nil, nil, driver.WrapStore(id, err)
+		return nil, nil, session.Wrap(id, err)
 	}
 	plan, accepted, err := e.planFor(ctx, &snap.Run, opts)
 	if err != nil {
@@ -139,6 +141,9 @@ func (e *Engine) takenOver(
 			err = nil
 		}
 		err = errors.Join(err, d.Adopt(accepted.forget, snap.Atoms, facts), checkInput(plan, snap.Run.Input.Data))
+		if err == nil {
+			d.Accepted(changesSince(ctx, e.env.Store, plan, &snap.Run, snap.Atoms))
+		}
 	}
 	if err != nil {
 		return nil, nil, errors.Join(e.refuse(ctx, &snap.Run, err), e.claims.releaseUndriven(ctx, claim, snap))
@@ -157,7 +162,7 @@ const (
 )
 
 // found returns why a process takes over a run that it found: a suspended run only if a command reaches it.
-func found(snap *storage.Snapshot) purpose {
+func found(snap *backend.Snapshot) purpose {
 	if snap.Run.Hold {
 		return toApply
 	}
@@ -165,44 +170,43 @@ func found(snap *storage.Snapshot) purpose {
 }
 
 // finish drives a run that was taken over to rest.
-func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Snapshot, why purpose,
+func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *backend.Snapshot, why purpose,
 	opts []RunOption,
 ) (*Result, error) {
-	arrived := driver.Arrivals{Driver: d}
 	messages, ended := snap.Messages, snap.Run.State.Ended()
 	if has[ignoreSuspend](opts) {
-		messages = arrived.WithoutHolds(messages)
+		messages = d.WithoutHolds(messages)
 	}
 	switch {
 	case ended:
-		messages = arrived.Late(&snap.Run, messages)
+		messages = d.Late(&snap.Run, messages)
 	case snap.Run.Hold:
-		messages = arrived.VoidCalls(messages, driver.ErrHeld)
+		messages = d.VoidCalls(messages, driver.ErrHeld)
 	}
-	first, rest, resumed, err := arrived.FirstCommand(messages, why == toApply && snap.Run.Hold)
+	first, rest, resumed, err := d.FirstCommand(messages, why == toApply && snap.Run.Hold)
 	if why == toBeginAnew && d.Grows() && ended {
-		err = fmt.Errorf("%w: run %q: %w", ErrRefused, d.Claim().Run, errNoAgain)
+		err = fmt.Errorf("%w: run %q: %w", ErrRefused, d.Claim.Run, errNoAgain)
 	}
 	held := first == nil && !ended && !resumed && len(inbox.Holds(rest)) > 0
 	if err != nil || held ||
 		first == nil && !resumed && (why == toApply && (ended || snap.Run.Hold) || why == toGoOn && ended) {
-		took := arrived.HasTaken()
+		took := d.HasTaken()
 		if err == nil && took {
-			err = arrived.ReleaseUnchanged(&snap.Run)
+			err = d.ReleaseUnchanged(&snap.Run)
 		}
 		d.Close()
 		if err != nil && inbox.HasCommand(messages) { // it was not read, and waits for the next owner
-			e.claims.releaseSoon(context.WithoutCancel(ctx), d.Claim())
+			e.claims.releaseSoon(context.WithoutCancel(ctx), d.Claim)
 			return nil, err
 		}
 		if err != nil || !took {
-			err = errors.Join(err, e.claims.releaseUndriven(ctx, d.Claim(), snap))
+			err = errors.Join(err, e.claims.releaseUndriven(ctx, d.Claim, snap))
 		}
 		switch {
 		case err != nil:
 			return nil, err
 		case held:
-			return e.Command(ctx, d.Claim().Run, Hold())
+			return e.Command(ctx, d.Claim.Run, Hold())
 		default:
 			return e.result(ctx, &snap.Run, opts)
 		}
@@ -211,7 +215,7 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 		d.BeginAnew()
 	}
 	if e.env.Log.IsInfo() { // skip building log arguments that would be discarded
-		logBegin(e.env.Log, &snap.Run)
+		e.logBegin(d, &snap.Run)
 	}
 	if err := d.Live(first, rest); err != nil {
 		return e.stopped(ctx, d, &snap.Run, err, opts)
@@ -221,7 +225,7 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 		logRest(e.env.Log, &row)
 	}
 	res := &Result{Run: row, s: d.Scheduler(), store: e.env.Store}
-	return res, verdict(&res.Run, failures)
+	return res, verdict(res, failures)
 }
 
 // stopped handles the error with which a run stopped before it came to rest.
@@ -234,14 +238,18 @@ func (e *Engine) stopped(ctx context.Context, d *driver.Driver, run *storage.Run
 	case errors.Is(err, driver.ErrAnswerGivenUp):
 		e.claims.releaseAfter(ctx, d, err)
 		if d.ComesToRest() { // the run rests and has no open request
-			return e.Command(ctx, d.Claim().Run, Hold())
+			return e.Command(ctx, d.Claim.Run, Hold())
 		}
 		return e.resume(ctx, d, opts, true)
 	case errors.Is(err, storage.ErrTaken) && d.Owns(): // another party has changed a token of the checkpoint
 		e.claims.releaseAfter(ctx, d, err)
 		return e.resume(ctx, d, opts, false)
 	}
-	if !d.Mode.Answer || d.Owns() { // otherwise another process was faster, and the requests are asked again
+	switch {
+	case d.Owns():
+		logStop(e.env.Log, run, err)
+	case d.Mode.Answer: // another process was faster, and the requests are asked again
+	case !notBegun(err):
 		logStop(e.env.Log, run, err)
 	}
 	e.claims.releaseAfter(ctx, d, err)
@@ -249,8 +257,8 @@ func (e *Engine) stopped(ctx context.Context, d *driver.Driver, run *storage.Run
 }
 
 // driver returns the driver of a run, created from its snapshot.
-func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Claim,
-	snap *storage.Snapshot,
+func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim backend.Claim,
+	snap *backend.Snapshot,
 ) (*driver.Driver, error) {
 	d, err := driver.New(ctx, &e.env, plan, claim, snap)
 	if err != nil {
@@ -266,7 +274,7 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 // keepView stores what other processes, which have no code of the flow, need to draw it and to check what is sent to
 // it.
 func (e *Engine) keepView(ctx context.Context, plan *flow.Plan) {
-	if !driver.Grows(plan) {
+	if !plan.Grows() {
 		e.views.Write(ctx, e.env.Store, plan)
 	}
 }
@@ -275,7 +283,7 @@ func (e *Engine) keepView(ctx context.Context, plan *flow.Plan) {
 // the pending command or deadline, and does not ask the language about the end of the run again.
 func (e *Engine) resume(ctx context.Context, d *driver.Driver, opts []RunOption, urgent bool) (*Result, error) {
 	opts = slices.DeleteFunc(slices.Clone(opts), func(o RunOption) bool { _, is := o.(ignoreSuspend); return is })
-	next, snap, err := e.begun(ctx, d.Claim().Run, e.env.Store.Seize, opts)
+	next, snap, err := e.begun(ctx, d.Claim.Run, e.env.Store.Seize, opts)
 	if err != nil {
 		return nil, err
 	}

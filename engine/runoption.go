@@ -47,14 +47,14 @@ func Attributes(v atom.Value) RunOption {
 }
 
 // Labels sets the labels of the run, by which it can be found, see [storage.RunQuery], and limited, see
-// [storage.Limit]. Keys and values have at most [storage.MaxLabel] bytes.
+// [storage.Limit]. Keys and values have at most 256 bytes.
 func Labels(labels map[string]string) RunOption {
 	return runOption(func(b *beginning) error { b.run.Labels = labels; return nil })
 }
 
-// Key sets a key that the run holds while it is open, of at most [storage.MaxID] bytes. If another open run holds it,
+// Key sets a key that the run holds while it is open, of at most 256 bytes. If another open run holds it,
 // the run is not created, and the error wraps a *[storage.KeyTakenError], which names that run. The commit that ends
-// the run releases the key, also if the process dies. With [storage.Keys] the run can be found by its key, and a
+// the run releases the key, also if the process dies. A
 // message of [storage.Message.ToKey] reaches it. A run that is retried after it had ended takes its key again; if
 // another run holds the key by then, the retry is refused.
 func Key(key string) RunOption {

@@ -18,6 +18,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/crashdisk"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -26,19 +27,16 @@ import (
 // what they find. How large they are says EBB_SCALE: so many steps, tasks, and
 // waiting runs. What depends on the time that the machine has for them is an error
 // only then: EBB_SCALE=1000000 go test ./engine -run TestScale -v -timeout 0
-// Without EBB_SCALE syncs cost nothing, as waiting for the disk shows nothing.
+// Without EBB_SCALE they run in CI only, and syncs cost nothing, as waiting for the disk shows nothing.
 
 // scale returns EBB_SCALE, or a number that is enough to see that nothing grows.
 func scale(t *testing.T, few int) int {
 	t.Helper()
-	n, err := strconv.Atoi(os.Getenv("EBB_SCALE"))
-	if err != nil && testing.Short() {
-		t.Skip("takes seconds")
+	if n, err := strconv.Atoi(os.Getenv("EBB_SCALE")); err == nil {
+		return n
 	}
-	if err != nil {
-		return few
-	}
-	return n
+	longtest.Needs(t)
+	return few
 }
 
 // measured reports whether figures are wanted.
@@ -142,7 +140,7 @@ func (steps) Reverts() bool { return true }
 // TestScaleLoop lets one run execute step after step, stops it in the middle, and resumes it. The heap is not larger
 // late than early, also if all steps can be undone.
 func TestScaleLoop(t *testing.T) {
-	n := scale(t, 20_000)
+	n := scale(t, 10_000)
 	for _, reverts := range []bool{false, true} {
 		store, file := openScale(t)
 		var (

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -89,7 +90,7 @@ func (l undoesFirst) Grow(ask *flow.Ask) flow.Growth {
 
 // A stackReader counts the pages of the undo stack that are read, and calls third at the third page.
 type stackReader struct {
-	storage.Store
+	backend.Store
 
 	pages, largest int
 	third          func()
@@ -109,7 +110,7 @@ func (s *stackReader) Undos(ctx context.Context, run string, below int64, limit 
 func TestScaleUndoOfPart(t *testing.T) {
 	const n = 500
 	file, _ := openScale(t)
-	for _, store := range []storage.Store{memstore.New(), file} {
+	for _, store := range []backend.Store{memstore.New(), file} {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		stack := &stackReader{Store: store, third: stop}

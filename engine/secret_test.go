@@ -50,7 +50,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	var logs bytes.Buffer
 	var told []string
 	store := memstore.New()
-	eng, err := engine.New(flow.Linear("f", login, sign, fail), engine.WithStore(store), engine.With(atom.NewKey[string]("password"), secret),
+	eng, err := engine.New(flow.Linear("f", login, sign, fail), store, engine.With(atom.NewKey[string]("password"), secret),
 		engine.WithLogger(hclog.New(&hclog.LoggerOptions{Output: &logs, Level: hclog.Trace})),
 		engine.WithObserver(func(ev engine.Event) { told = append(told, fmt.Sprintf("%+v %s %s", ev, ev.Result, ev.Details)) }))
 	if err != nil {

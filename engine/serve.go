@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/logevent"
-	"github.com/ebbflow/ebb/storage"
 )
 
 // Serve drives due runs until ctx ends. A run is due when it was started, a timer of it is due, a message has
-// arrived, or its owner has died. Limits may delay a due run (see [storage.Limiter]). Serve asks the store when the
+// arrived, or its owner has died. Limits may delay a due run (see [SetLimit]). Serve asks the store when the
 // store reports a change, and once a second. It does not drive runs that are held. If a run cannot be driven, Serve
 // logs the error and retries later. It takes up no run while the process's memory budget is reached, see [Limits]. To
 // learn how runs end, read the store, or use [WithObserver].
@@ -35,10 +35,10 @@ type serving struct {
 	quiet   <-chan struct{} // closed when the context of Serve ends
 
 	asked   time.Time // when the store was last asked for due runs
-	version int64     // [storage.Inbox.Version] before that
+	version int64     // [backend.Inbox.Version] before that
 	next    time.Time // when the next run is due, by the engine's clock; zero if none is
 
-	trials *trials
+	isolations *isolations
 
 	mu     sync.Mutex
 	busy   map[string]int64 // ids of driven runs, with the version before they were found
@@ -48,7 +48,7 @@ type serving struct {
 func newServing(s *Server) *serving {
 	return &serving{
 		server: s, e: s.engine, busy: map[string]int64{}, slots: newSlots(s.slots), again: make(chan struct{}, 1),
-		trials: newTrials(s.engine.env.Store.Now()),
+		isolations: newIsolations(s.engine.env.Store.Now()),
 	}
 }
 
@@ -130,15 +130,15 @@ func (s *serving) look(ctx context.Context) (time.Duration, error) {
 		if s.e.env.Memory.Exhausted(time.Now()) {
 			return pollInterval, nil
 		}
-		begun, trial, err := s.suspects(ctx, free)
+		begun, isolated, err := s.crashLoops(ctx, free)
 		more := false
-		if err == nil && !trial {
+		if err == nil && !isolated {
 			more, err = s.others(ctx, free-begun)
 		}
 		switch {
 		case err != nil:
 			return 0, err
-		case trial:
+		case isolated:
 			return pollInterval, nil
 		case more:
 		case s.next.IsZero():
@@ -149,9 +149,9 @@ func (s *serving) look(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// others starts up to free due runs other than suspects, and new runs. It reports whether there may be more.
+// others starts up to free due runs that are in no crash loop, and new runs. It reports whether there may be more.
 func (s *serving) others(ctx context.Context, free int) (more bool, err error) {
-	careful, since := s.trials.careful(s.e.env.Store.Deaths(), time.Now()), s.e.env.Inbox.Mark()
+	careful, since := s.isolations.careful(s.e.env.Store.Deaths(), time.Now()), s.e.env.Inbox.Mark()
 	due, err := s.due(ctx, free, careful)
 	for i := range due {
 		s.begin(&NewRun{Due: due[i], taken: careful, since: since})
@@ -171,16 +171,16 @@ func (s *serving) others(ctx context.Context, free int) (more bool, err error) {
 
 // due returns up to free due runs. It does not query the store if no run can have become due since the last query.
 // With take it takes the runs over.
-func (s *serving) due(ctx context.Context, free int, take bool) ([]storage.Due, error) {
+func (s *serving) due(ctx context.Context, free int, take bool) ([]backend.Due, error) {
 	now, version, left := s.e.env.Store.Now(), s.e.env.Store.Version(), s.left.Swap(false)
 	later := s.next.IsZero() || s.next.After(now)
 	if later && !left && version == s.version && time.Since(s.asked) < pollInterval {
 		return nil, nil
 	}
 	s.asked = time.Now()
-	q := storage.DueQuery{
-		By: now, Except: s.driven(), Offers: s.server.offers, Limit: free, Take: take,
-		Flows: s.server.flows,
+	q := backend.DueQuery{
+		By: now, Except: append(s.driven(), s.e.env.Memory.Shares.Crowded(s.e.env.Memory.Budget)...),
+		Offers: s.server.offers, Limit: free, Take: take, Flows: s.server.flows,
 	}
 	due, next, err := s.e.env.Store.Due(ctx, q)
 	s.version, s.next = version, next

@@ -7,6 +7,10 @@ import (
 	"maps"
 	"sync/atomic"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/storage"
 )
 
 // A Server drives the due runs of a store concurrently: runs of every flow that its [Catalog] provides. For the
@@ -26,9 +30,9 @@ type Server struct {
 	serving    atomic.Pointer[serving] // the latest call of Serve; nil if it has ended
 }
 
-// NewServer returns a server that drives the runs of every flow that the catalog provides. If an option is not
+// NewServer returns a server that drives the runs of the store whose flows the catalog provides. If an option is not
 // valid, it returns an error.
-func NewServer(catalog Catalog, opts ...ServerOption) (*Server, error) {
+func NewServer(catalog Catalog, store storage.Store, opts ...ServerOption) (*Server, error) {
 	s, err := newServer(opts)
 	if err != nil {
 		return nil, err
@@ -36,7 +40,7 @@ func NewServer(catalog Catalog, opts ...ServerOption) (*Server, error) {
 	if catalog == nil {
 		return nil, errors.New("engine: a server needs a catalog; pass one, or use Engine.Serve")
 	}
-	e, err := newEngine(append(s.own, WithCatalog(catalog)))
+	e, err := newEngine(store, append(s.own, WithCatalog(catalog)))
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +80,15 @@ func newServer(opts []ServerOption) (*Server, error) {
 
 // Memory returns how much memory the process uses now, and its budget.
 func (s *Server) Memory() Memory { return s.engine.Memory() }
+
+// Slots returns how many runs the server drives at the same time, see [WithSlots].
+func (s *Server) Slots() int { return s.slots }
+
+// Offers returns what this process offers to runs, see [WithOffers].
+func (s *Server) Offers() map[string]string { return maps.Clone(s.offers) }
+
+// Logger returns the logger of [WithLogger], for what logs beside the server. The default logs nothing.
+func (s *Server) Logger() hclog.Logger { return s.engine.env.Calls.Log }
 
 // A ServerOption configures a server.
 type ServerOption func(*Server) error
@@ -173,7 +186,7 @@ func WithMaxLost(n int) ServerOption {
 
 // Dispatch sends the messages that runs put into the outbox, until ctx ends. It keeps their order for each run and
 // target. If sending fails, Dispatch retries the message after a growing pause, and parks it with its error after
-// 20 attempts. The messages behind a parked one wait until an operator releases it with [storage.Store.Unsent]. If
+// 20 attempts. The messages behind a parked one wait until an operator releases it (ebb retry --messages). If
 // a sender dies, its message is sent again, under the same ID, within 30 s. Dispatch returns nil when ctx ends, and
 // the store's error if the store cannot list the messages. Any number of processes may call Dispatch at the same
 // time.

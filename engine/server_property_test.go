@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -47,8 +47,8 @@ func TestServerCrashProperty(t *testing.T) {
 // onServer is a place on a server.
 type onServer struct{ dsn string }
 
-func (p onServer) open(ctx context.Context) (storage.Store, error) { return sqlstore.Open(ctx, p.dsn) }
-func (p onServer) died(s storage.Store) error                      { return s.Close() } // which is how the others learn of it
+func (p onServer) open(ctx context.Context) (backend.Store, error) { return sqlstore.Open(ctx, p.dsn) }
+func (p onServer) died(s backend.Store) error                      { return s.Close() } // which is how the others learn of it
 
 // clear purges the run, so that another one can have its id.
 func (p onServer) clear(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/engine/internal/session"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
@@ -91,7 +93,7 @@ func (s *serving) goOnUnguarded(due *NewRun) (begun bool, err error) {
 	case due.tried > 0:
 		return true, s.try(s.driving, due.Run, due.tried)
 	case due.taken && due.Err == nil && !due.isOwned() && !due.Snapshot.Run.State.Ended():
-		return true, s.takeOver(s.driving, due.Run) // a limit counts the run, or it is a suspect that passed
+		return true, s.takeOver(s.driving, due.Run) // a limit counts the run, or it passed its isolated start
 	default:
 		return s.goOnWith(s.driving, due)
 	}
@@ -100,7 +102,7 @@ func (s *serving) goOnUnguarded(due *NewRun) (begun bool, err error) {
 // goOnWith drives a due run from its snapshot. It reports whether it committed anything.
 func (s *serving) goOnWith(ctx context.Context, due *NewRun) (begun bool, err error) {
 	if due.Err != nil {
-		return false, driver.WrapStore(due.Run, due.Err)
+		return false, session.Wrap(due.Run, due.Err)
 	}
 	run := &due.Snapshot.Run
 	if run.State.Ended() && !due.isOwned() { // a command, or a late message, waits in its inbox
@@ -130,7 +132,7 @@ func (s *serving) goOnWith(ctx context.Context, due *NewRun) (begun bool, err er
 }
 
 // finish drives a run until it rests or only waits. Only a command lets it drive a suspended run.
-func (s *serving) finish(ctx context.Context, d *driver.Driver, snap *storage.Snapshot) error {
+func (s *serving) finish(ctx context.Context, d *driver.Driver, snap *backend.Snapshot) error {
 	d.Mode.Unload, d.Mode.Quiet, d.Mode.Places = true, s.quiet, s.server.childSlots
 	_, err := s.e.finish(ctx, d, snap, found(snap), nil)
 	return err

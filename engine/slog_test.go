@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestFromSlog: an engine logs to a slog.Logger.
@@ -18,7 +19,8 @@ func TestFromSlog(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	l := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	eng, err := engine.New(flow.Linear("f", atom.Func("a", func(context.Context, struct{}) (int, error) { return 1, nil }, atom.As("n"))), engine.WithLogger(engine.FromSlog(l)))
+	eng, err := engine.New(flow.Linear("f", atom.Func("a", func(context.Context, struct{}) (int, error) { return 1, nil }, atom.As("n"))),
+		memstore.New(), engine.WithLogger(engine.FromSlog(l)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +28,7 @@ func TestFromSlog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, opt := range []engine.Option{engine.WithLogger(engine.FromSlog(nil)), engine.WithLogger(nil)} {
-		if _, err := engine.New(flow.Linear("f"), opt); err == nil {
+		if _, err := engine.New(flow.Linear("f"), memstore.New(), opt); err == nil {
 			t.Error("no logger was taken for one")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -59,7 +60,7 @@ func eventsWithDeath(t *testing.T, m *sm4c.Machine, at death) (died bool) {
 		if process == 0 {
 			d.death = at
 		}
-		eng, err := engine.New(m.Flow(), engine.WithStore(d), engine.WithCheckpoints(engine.Each))
+		eng, err := engine.New(m.Flow(), d, engine.WithCheckpoints(engine.Each))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +92,7 @@ func eventsWithDeath(t *testing.T, m *sm4c.Machine, at death) (died bool) {
 }
 
 // wholeEvents fails the test if an event is lost or stored twice.
-func wholeEvents(t *testing.T, m *sm4c.Machine, s storage.Store) {
+func wholeEvents(t *testing.T, m *sm4c.Machine, s backend.Store) {
 	t.Helper()
 	ctx := t.Context()
 	run, err := s.Run(ctx, "r")

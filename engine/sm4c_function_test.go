@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 )
 
 // Task implements [engine.Tasks]: functions reply as in the script.
@@ -101,7 +101,7 @@ func scriptedFailure(text json.RawMessage) error {
 
 // A dyingStore belongs to a process that drives several runs, and dies at a commit of any of them.
 type dyingStore struct {
-	storage.Store
+	backend.Store
 
 	death *death // nil, or at no commit: it survives
 	die   func()
@@ -111,7 +111,7 @@ type dyingStore struct {
 	dead bool
 }
 
-func (d *dyingStore) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (d *dyingStore) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.dead {

@@ -46,13 +46,13 @@ func TestHostileExpressions(t *testing.T) {
 		}
 		flows[name] = m
 	}
-	eng, err := engine.New(flows["meant well"].Flow(), engine.WithStore(store), engine.WithCatalog(flows))
+	eng, err := engine.New(flows["meant well"].Flow(), store, engine.WithCatalog(flows))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var runs sync.WaitGroup
 	for name, m := range flows {
-		own, err := engine.New(m.Flow(), engine.WithStore(store))
+		own, err := engine.New(m.Flow(), store)
 		if err != nil {
 			t.Fatal(err)
 		}

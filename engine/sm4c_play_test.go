@@ -19,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -53,7 +54,7 @@ type machinePlay struct {
 	death   *death
 	flows   machineFlows
 	names   map[string]string          // of functions, by their tasks
-	outside storage.Store              // of parties outside of the process
+	outside backend.Store              // of parties outside of the process
 	inside  atomic.Pointer[dyingStore] // of the current process
 	end     *conformance.MachineEnd
 	beside  func(run string) // drives a run for which no other waits
@@ -187,8 +188,8 @@ func (p *machinePlay) drive(ctx context.Context, eng *engine.Engine) error {
 	}
 }
 
-func (p *machinePlay) engine(s storage.Store) (*engine.Engine, error) {
-	return engine.New(p.flows[playedFlow].Flow(), engine.WithStore(s), engine.WithTasks(p), engine.WithCatalog(p.flows),
+func (p *machinePlay) engine(s backend.Store) (*engine.Engine, error) {
+	return engine.New(p.flows[playedFlow].Flow(), s, engine.WithTasks(p), engine.WithCatalog(p.flows),
 		engine.WithObserver(func(ev engine.Event) {
 			if ev.Kind == engine.RunDetached {
 				p.beside(ev.Name)
@@ -282,7 +283,7 @@ func (p *machinePlay) collect(ctx context.Context, began time.Time) error {
 }
 
 // sentBy empties the outbox.
-func sentBy(ctx context.Context, s storage.Store) ([]conformance.SentEvent, error) {
+func sentBy(ctx context.Context, s backend.Store) ([]conformance.SentEvent, error) {
 	var all []storage.Outgoing
 	for {
 		out, err := s.Outgoing(ctx, time.Now(), 0)

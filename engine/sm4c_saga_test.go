@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // undoableCall returns an action that calls a function, with another one as its undo.
@@ -78,7 +79,7 @@ func sagaWithDeath(t *testing.T, flows machineFlows, at *death) {
 		}
 		ctx, die := context.WithCancel(t.Context())
 		d := &dyingStore{Store: store, death: at, die: die}
-		eng, err := engine.New(flows["saga"].Flow(), engine.WithStore(d), engine.WithTasks(w), engine.WithCatalog(flows))
+		eng, err := engine.New(flows["saga"].Flow(), d, engine.WithTasks(w), engine.WithCatalog(flows))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +124,7 @@ func TestSagaPivot(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &world{}
-	eng, err := engine.New(m.Flow(), engine.WithTasks(w))
+	eng, err := engine.New(m.Flow(), memstore.New(), engine.WithTasks(w))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,18 +1,18 @@
 package engine_test
 
 import (
-	"os"
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/internal/crashdisk"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/longtest"
 )
 
 // TestConformanceSM4C runs the recorded cases through the engine and a store, in virtual time. Each case runs once
-// undisturbed. Then it runs with a process that dies at each commit in turn, before or after it, and another process
-// that resumes the run.
+// undisturbed. Then, one of three outside of CI, it runs with a process that dies at each commit in turn, before or after
+// it, and another process that resumes the run.
 //
 // Guarantee (State Machines For Cloud): Every recorded case ends as recorded, also with a death before or after each
 // commit.
@@ -23,8 +23,11 @@ func TestConformanceSM4C(t *testing.T) {
 	conformance.ForFiles(t, "sm4c", func(t *testing.T, file string) {
 		alone, crashed := conformance.NewAspects(file), conformance.NewAspects(file+" crash")
 		deaths := 0
-		for _, c := range conformance.MachineCases(t, file) {
+		for i, c := range conformance.MachineCases(t, file) {
 			alone.CountMachine(c, playMachine(t, c, inMemory(), nil))
+			if i%longtest.Count(5, 3, 1) > 0 {
+				continue
+			}
 			got, died := playDying(t, c.Name, c, inMemory, playMachine)
 			crashed.CountMachine(c, got)
 			deaths += died
@@ -37,14 +40,6 @@ func TestConformanceSM4C(t *testing.T) {
 			crashed.Demand(t, aspect, 1)
 		}
 	})
-}
-
-// oneOf returns n if a test plays one of n recorded cases. With EBB_CONFORMANCE_ALL, it plays all.
-func oneOf(n int) int {
-	if os.Getenv("EBB_CONFORMANCE_ALL") != "" {
-		return 1
-	}
-	return n
 }
 
 // lastsLong reports whether a run of the case waits in the end, or takes more than a minute.
@@ -63,7 +58,7 @@ func TestConformanceSM4CSQLite(t *testing.T) {
 	conformance.ForFiles(t, "sm4c", func(t *testing.T, file string) {
 		alone, crashed := conformance.NewAspects(file+" sqlite"), conformance.NewAspects(file+" sqlite crash")
 		for i, c := range conformance.MachineCases(t, file) {
-			if i%oneOf(5) > 0 || oneOf(2) > 1 && lastsLong(c) {
+			if i%longtest.Count(25, 10, 1) > 0 || !longtest.All() && lastsLong(c) {
 				continue
 			}
 			where := func() place { return closedOnDisk{onDisk{crashdisk.Careless(t)}} }
@@ -83,7 +78,7 @@ func TestConformanceSM4CSQLite(t *testing.T) {
 // closedOnDisk is a place whose processes release their runs when they die.
 type closedOnDisk struct{ onDisk }
 
-func (closedOnDisk) died(s storage.Store) error { return s.Close() }
+func (closedOnDisk) died(s backend.Store) error { return s.Close() }
 
 // A playable case says, by aspect, what was unexpected in the end of a run.
 type playable[E any] interface{ Compare(end E) map[string]string }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -25,19 +23,13 @@ const waitingMachine = `{"name": "waits", "version": "1", "events": [{"name": "g
    {"nextState": "Late", "timeout": "P30D"}]},
  {"name": "Done"}, {"name": "Late"}]}`
 
-// TestManyWait lets EBB_WAITING runs, by default 2,000, wait for an event each, on disk. It sends the events, and all
+// TestManyWait lets EBB_SCALE runs, in CI 2,000, wait for an event each, on disk. It sends the events, and all
 // runs end. The memory during the waits does not grow with the number of runs.
 //
-// Guarantee (Waiting and time): 1,000 more waiting runs add less than 4 MiB of live heap. `EBB_WAITING` sets their
+// Guarantee (Waiting and time): 1,000 more waiting runs add less than 4 MiB of live heap. `EBB_SCALE` sets their
 // number.
 func TestManyWait(t *testing.T) {
-	n := 2000
-	if text := os.Getenv("EBB_WAITING"); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
+	n := scale(t, 2000)
 	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "ebb.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +38,7 @@ func TestManyWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eng, err := engine.New(m.Flow(), engine.WithStore(store))
+	eng, err := engine.New(m.Flow(), store)
 	if err != nil {
 		t.Fatal(err)
 	}

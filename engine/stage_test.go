@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -104,7 +105,7 @@ func wantEnd(t *testing.T, res *engine.Result, state string, outcome storage.Out
 }
 
 // wantStates compares the states of a run's atoms, each written "name STATE".
-func wantStates(t *testing.T, store storage.Store, run string, want ...string) {
+func wantStates(t *testing.T, store backend.Store, run string, want ...string) {
 	t.Helper()
 	atoms, err := store.Atoms(t.Context(), run, storage.AtomQuery{})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -56,6 +57,6 @@ func (e *Engine) newRun(p *flow.Plan, id string, opts []RunOption) (NewRun, erro
 	}
 	b.run.Due = b.run.Created
 	b.run.Input = storage.Held{Data: b.whole}
-	claim, snap, err := storage.ClaimNew(b.run, b.checks...)
-	return NewRun{Due: storage.Due{Run: id, Claim: claim, Snapshot: snap}}, err
+	claim, snap, err := backend.ClaimNew(b.run, b.checks...)
+	return NewRun{Due: backend.Due{Run: id, Claim: claim, Snapshot: snap}}, err
 }

@@ -25,7 +25,7 @@ func BenchmarkStart(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	server, err := engine.NewServer(engine.Flows(root), engine.WithEngine(engine.WithStore(store)))
+	server, err := engine.NewServer(engine.Flows(root), store)
 	if err != nil {
 		b.Fatal(err)
 	}

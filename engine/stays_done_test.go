@@ -11,8 +11,9 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -34,7 +35,7 @@ func stays(name string) flow.Spec {
 }
 
 // statuses returns the statuses of a run's atoms, and of its steps in the views.
-func statuses(t *testing.T, store storage.Store, run string) (stored, shown []string) {
+func statuses(t *testing.T, store backend.Store, run string) (stored, shown []string) {
 	t.Helper()
 	atoms, err := store.Atoms(t.Context(), run, storage.AtomQuery{})
 	if err != nil {
@@ -61,7 +62,7 @@ func statuses(t *testing.T, store storage.Store, run string) (stored, shown []st
 	return stored, shown
 }
 
-func wantStatuses(t *testing.T, store storage.Store, run, undo string, want ...string) {
+func wantStatuses(t *testing.T, store backend.Store, run, undo string, want ...string) {
 	t.Helper()
 	slices.Sort(want)
 	stored, shown := statuses(t, store, run)

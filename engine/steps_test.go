@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -28,22 +29,22 @@ func byPhase(eng *engine.Engine) func(ctx context.Context) error {
 // ignores everything.
 func TestHeedlessAnswerIsGivenUpUnderSteps(t *testing.T) {
 	t.Parallel()
-	for how, request := range map[string]func(t *testing.T, eng *engine.Engine, s storage.Store, stop func()) error{
-		"cancel": func(t *testing.T, _ *engine.Engine, s storage.Store, _ func()) error {
+	for how, request := range map[string]func(t *testing.T, eng *engine.Engine, s backend.Store, stop func()) error{
+		"cancel": func(t *testing.T, _ *engine.Engine, s backend.Store, _ func()) error {
 			t.Helper()
 			send(t, s, engine.Cancel("enough"))
 			return new(engine.RevertedError)
 		},
-		"suspend": func(t *testing.T, _ *engine.Engine, s storage.Store, _ func()) error {
+		"suspend": func(t *testing.T, _ *engine.Engine, s backend.Store, _ func()) error {
 			t.Helper()
 			send(t, s, engine.Hold())
 			return engine.ErrSuspended
 		},
-		"suspend engine": func(_ *testing.T, eng *engine.Engine, _ storage.Store, _ func()) error {
+		"suspend engine": func(_ *testing.T, eng *engine.Engine, _ backend.Store, _ func()) error {
 			eng.Suspend()
 			return engine.ErrSuspended
 		},
-		"stop": func(_ *testing.T, _ *engine.Engine, _ storage.Store, stop func()) error {
+		"stop": func(_ *testing.T, _ *engine.Engine, _ backend.Store, stop func()) error {
 			stop()
 			return engine.ErrStopped
 		},

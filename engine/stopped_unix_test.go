@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
@@ -47,7 +48,7 @@ func runStopped(dsn string) error {
 		<-ctx.Done()
 		say("told to end")
 		return ctx.Err()
-	}), engine.WithStore(store))
+	}), store)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func stopsOwner(t *testing.T, dsn string, file bool) {
 }
 
 // recorded returns the stored records of a run.
-func recorded(t *testing.T, store storage.Store, id string) []any {
+func recorded(t *testing.T, store backend.Store, id string) []any {
 	t.Helper()
 	run, err := store.Run(t.Context(), id)
 	atoms, errAtoms := store.Atoms(t.Context(), id, storage.AtomQuery{})
@@ -137,7 +138,7 @@ func recorded(t *testing.T, store storage.Store, id string) []any {
 }
 
 // unlock removes the lock of a process.
-func unlock(t *testing.T, store storage.Store, file string, pid int) {
+func unlock(t *testing.T, store backend.Store, file string, pid int) {
 	t.Helper()
 	owners, err := store.Owners(t.Context())
 	if err != nil {

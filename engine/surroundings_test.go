@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	enginetasks "github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -21,7 +22,7 @@ import (
 type surroundings struct {
 	t      *testing.T
 	record *conformance.Execution
-	store  storage.Store
+	store  backend.Store
 
 	files *enginetasks.Registry
 

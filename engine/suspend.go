@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/checkpoint"
-	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/engine/internal/session"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -23,15 +23,15 @@ import (
 // If the run has ended, Suspend returns an error that wraps [ErrRefused]. If ctx ends while Suspend waits for the
 // owner, it returns [ErrStopped]; the owner still suspends the run.
 func Suspend(ctx context.Context, store storage.Store, run string) (storage.Run, error) {
-	return suspend(ctx, store, run, nil)
+	return suspend(ctx, backend.Of(store), run, nil)
 }
 
 // SuspendBy is [Suspend] with who gives the command, see [Command.By].
 func SuspendBy(ctx context.Context, store storage.Store, run string, who storage.Issuer) (storage.Run, error) {
-	return suspend(ctx, store, run, &who)
+	return suspend(ctx, backend.Of(store), run, &who)
 }
 
-func suspend(ctx context.Context, store storage.Store, run string, by *storage.Issuer) (storage.Run, error) {
+func suspend(ctx context.Context, store backend.Store, run string, by *storage.Issuer) (storage.Run, error) {
 	hold := Hold()
 	hold.c.By = by
 	for told := false; ; told = true {
@@ -50,7 +50,7 @@ func suspend(ctx context.Context, store storage.Store, run string, by *storage.I
 		}
 		if !told {
 			if err := Send(ctx, store, run, hold); err != nil {
-				return storage.Run{}, driver.WrapStore(run, err)
+				return storage.Run{}, session.Wrap(run, err)
 			}
 		}
 		row, err := WhileOwned(ctx, store, run)
@@ -85,21 +85,21 @@ func rests(run *storage.Run) bool {
 // holdUnowned marks a run without an owner as suspended. If why is not nil, an operator must decide how the run
 // continues. It returns what it knows of the run.
 func holdUnowned( //nolint:gocognit // one transaction
-	ctx context.Context, store storage.Store, id string, why *atom.Failure, by *storage.Issuer,
+	ctx context.Context, store backend.Store, id string, why *atom.Failure, by *storage.Issuer,
 ) (held storage.Run, err error) {
-	err = store.Step(ctx, id, func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+	err = store.Step(ctx, id, func(snap *backend.Snapshot) (*backend.Checkpoint, error) {
 		run := &snap.Run
 		held = *run
 		if run.State.Ended() {
 			return nil, fmt.Errorf("%w: run %q has ended (%v) and cannot be suspended", ErrRefused, id, run.State)
 		}
 		now := store.Now()
-		cp := &storage.Checkpoint{Head: storage.Head{
+		cp := &backend.Checkpoint{Head: backend.Head{
 			Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Hold: true, Output: run.Output,
 			Failure: run.Failure,
 			Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Growth: run.Growth, Time: now,
 		}}
-		if run.Outcome == storage.Unfinished && !run.Due.After(now) && slices.ContainsFunc(snap.Messages, reachesHeld) {
+		if run.Outcome == storage.Unfinished && !run.Due.After(now) && backend.ReachesHeld(snap.Messages...) {
 			cp.Head.Due = run.Due // zero unless the run is due because of the command
 		}
 		// Otherwise the run is already suspended, or never ran.
@@ -113,7 +113,7 @@ func holdUnowned( //nolint:gocognit // one transaction
 		if why != nil {
 			cp.Head.Failure, cp.Head.Absolve = why, true // an operator decides whether to resume the run
 			if run.Job != "" {
-				cp.Job = &storage.JobEnd{Job: run.Job, State: states.JobParked, Failure: why}
+				cp.Job = &backend.JobEnd{Job: run.Job, State: states.JobParked, Failure: why}
 			}
 		}
 		cp.Taken = inbox.Holds(snap.Messages)
@@ -144,13 +144,11 @@ func holdUnowned( //nolint:gocognit // one transaction
 	if _, owned := errors.AsType[*storage.OwnedError](err); owned {
 		return held, err
 	}
-	return held, driver.WrapStore(id, err)
+	return held, session.Wrap(id, err)
 }
 
-func reachesHeld(l storage.Message) bool { return l.ReachesHeld() }
-
 // command adds the line of a command to the history of a run that no process drives.
-func command(cp *storage.Checkpoint, m *storage.Message) {
+func command(cp *backend.Checkpoint, m *storage.Message) {
 	cp.Head.Entries++
 	e := checkpoint.CommandEntry(m)
 	e.Seq, e.Time = cp.Head.Entries, cp.Head.Time
@@ -159,8 +157,9 @@ func command(cp *storage.Checkpoint, m *storage.Message) {
 
 // WhileOwned waits as long as a live process owns the run, and returns the run's record after that. If ctx ends
 // first, it returns [ErrStopped].
-func WhileOwned(ctx context.Context, store storage.Store, run string) (storage.Run, error) {
+func WhileOwned(ctx context.Context, opened storage.Store, run string) (storage.Run, error) {
 	const look, lookAlive = 100 * time.Millisecond, time.Second
+	store := backend.Of(opened)
 	t := time.NewTicker(look)
 	defer t.Stop()
 	var asked time.Time // when the store was last asked which owners are alive
@@ -178,7 +177,7 @@ func WhileOwned(ctx context.Context, store storage.Store, run string) (storage.R
 		case ctx.Err() != nil:
 			return row, ErrStopped
 		case err != nil:
-			return row, driver.WrapStore(run, err)
+			return row, session.Wrap(run, err)
 		case row.Owner == "":
 			return row, nil
 		}
@@ -193,7 +192,7 @@ func WhileOwned(ctx context.Context, store storage.Store, run string) (storage.R
 
 // withoutOwner reads a run whose owner is not alive. After the run was read before, and before the owner's own end, the
 // owner may have ended or released the run.
-func withoutOwner(ctx context.Context, store storage.Store, run, dead string) (storage.Run, error) {
+func withoutOwner(ctx context.Context, store backend.Store, run, dead string) (storage.Run, error) {
 	row, err := store.Run(ctx, run)
 	if row.Owner == dead {
 		row.Owner = ""
@@ -201,7 +200,7 @@ func withoutOwner(ctx context.Context, store storage.Store, run, dead string) (s
 	return row, err
 }
 
-func lives(ctx context.Context, store storage.Store, owner string) (bool, error) {
+func lives(ctx context.Context, store backend.Store, owner string) (bool, error) {
 	owners, err := store.Owners(ctx)
 	for i := range owners {
 		if owners[i].ID == owner {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -73,9 +74,9 @@ func (s *Server) TakeTask(
 	ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
 ) (*Task, error) {
 	if t.Worker == "" {
-		t.Worker = driver.Anonymous
+		t.Worker = backend.Anonymous
 	}
-	if err := t.Check(); err != nil {
+	if err := backend.CheckWorkRequest(&t); err != nil {
 		return nil, err
 	}
 	var task *Task
@@ -145,7 +146,7 @@ func (s *Server) take(ctx context.Context, t *storage.WorkRequest, id string) (*
 //   - [storage.ErrTaken] if the work was delivered again since
 //
 // An attempt that the language is not asked about at its end, such as that of a planned flow, is ended with
-// [storage.Inbox.EndToken]; then the reply is nil.
+// [EndToken]; then the reply is nil.
 func (s *Server) CompleteTask(ctx context.Context, token string, delivery int64, result atom.Value) (
 	atom.Value, error,
 ) {

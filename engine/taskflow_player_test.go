@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/internal/taskflowtest"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -22,14 +23,14 @@ import (
 // a change is committed and nothing else has happened. A suspension asks the engine. A crash leaves the engine at once,
 // by a panic that only the player catches. The next process only has the stored records.
 type player struct {
-	storage.Store // of the present process
+	backend.Store // of the present process
 
 	t       *testing.T
 	rec     *conformance.TaskFlowRecord
 	opts    []engine.Option
 	world   *taskflowtest.World
-	records storage.Store        // as they lie there
-	join    func() storage.Store // opens it for a process
+	records backend.Store        // as they lie there
+	join    func() backend.Store // opens it for a process
 	eng     *engine.Engine
 	watch   *taskflowtest.Watch
 	waves   bool     // concurrent atoms end before anything follows from them
@@ -62,7 +63,7 @@ func newPlayer(t *testing.T, rec *conformance.TaskFlowRecord, opts ...engine.Opt
 	records := memstore.New()
 	return &player{
 		t: t, rec: rec, opts: opts, world: taskflowtest.NewWorld(), executed: map[string]bool{},
-		records: records, join: func() storage.Store { return records.Join() },
+		records: records, join: func() backend.Store { return records.Join() },
 	}
 }
 
@@ -109,7 +110,7 @@ func (p *player) begin() error {
 	}
 	p.Store = p.join()
 	root, _ := taskflowtest.Build(&p.rec.Case, p.world)
-	eng, err := engine.New(root, append(slices.Clone(p.opts), engine.WithStore(p), engine.WithObserver(p.observe))...)
+	eng, err := engine.New(root, p, append(slices.Clone(p.opts), engine.WithObserver(p.observe))...)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (p *player) drive(op string) (raised []string, crashed bool) {
 }
 
 // Commit commits, and records the changes of the commit.
-func (p *player) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (p *player) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	if p.dead {
 		return errDead
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -43,7 +44,7 @@ func (a *approval) flow(d atom.Deferral) flow.Node {
 
 var answer = atom.NewKey[string]("answer")
 
-func (a *approval) end(t *testing.T, store storage.Store, result any, failure *atom.Failure) {
+func (a *approval) end(t *testing.T, store backend.Store, result any, failure *atom.Failure) {
 	t.Helper()
 	if _, err := store.EndToken(t.Context(), a.tokens.at(-1), storage.TokenEnd{Result: atom.MustEncode(result), Failure: failure}); err != nil {
 		t.Error(err)
@@ -150,6 +151,30 @@ func TestDeferredTimes(t *testing.T) {
 			wantActs(t, &a.stage, "a", "ask", "undo ask unknown", "undo a done")
 			if _, err := eng.Store().EndToken(t.Context(), a.tokens.at(0), storage.TokenEnd{}); !errors.Is(err, storage.ErrGone) {
 				t.Errorf("the token still holds: %v", err)
+			}
+		}
+	})
+}
+
+// TestDeferredDuration: an attempt that another party ends lasts until then, not until its call has returned.
+func TestDeferredDuration(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		a := &approval{ask: func(context.Context) error { time.Sleep(time.Second); return nil }}
+		eng := newEngine(t, a.flow(atom.Deferral{}), opts...)
+		go func() {
+			time.Sleep(time.Hour)
+			a.end(t, eng.Store(), "yes", nil)
+		}()
+		if _, err := eng.Run(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		ask, err := eng.Store().Atom(t.Context(), "r", "ask")
+		if took := ask.EndedAt.Sub(ask.StartedAt); err != nil || took != time.Hour {
+			t.Errorf("it took %v (%v)", took, err)
+		}
+		for e, err := range storage.EachEntry(t.Context(), eng.Store(), "r", 0) {
+			if err != nil || e.Path == "ask" && !e.Ended.IsZero() {
+				t.Errorf("the history says that it ended at %v (%v)", e.Ended, err)
 			}
 		}
 	})

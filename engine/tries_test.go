@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/storage"
@@ -140,14 +141,14 @@ func (forgetful) Forgetful() {}
 // TestTriesAnywhere tries a flow often, perhaps inside one that is retried, in processes that die at random commits.
 // The retry always gets the true history, for any number of tries in its record.
 func TestTriesAnywhere(t *testing.T) {
-	records := map[string]func() (process func() storage.Store){
-		"memory": func() func() storage.Store {
+	records := map[string]func() (process func() backend.Store){
+		"memory": func() func() backend.Store {
 			m := memstore.New()
-			return func() storage.Store { return m.Join() }
+			return func() backend.Store { return m.Join() }
 		},
-		"sqlite": func() func() storage.Store {
+		"sqlite": func() func() backend.Store {
 			file := filepath.Join(crashdisk.Careless(t), "ebb.db")
-			return func() storage.Store {
+			return func() backend.Store {
 				s, err := sqlstore.Open(t.Context(), file)
 				if err != nil {
 					t.Fatal(err)
@@ -163,7 +164,7 @@ func TestTriesAnywhere(t *testing.T) {
 	}
 }
 
-func triedAnywhere(t *testing.T, rt *rapid.T, process func() storage.Store) {
+func triedAnywhere(t *testing.T, rt *rapid.T, process func() backend.Store) {
 	long := rapid.SliceOfN(rapid.SampledFrom([]int{0, 10, 1500, 5000}), 1, 5).Draw(rt, "lengths")
 	w := &witness{
 		tries: rapid.IntRange(1, 70).Draw(rt, "tries"), forgets: rapid.Bool().Draw(rt, "forgets"),
@@ -226,7 +227,7 @@ func TestTriesUnread(t *testing.T) {
 	t.Parallel()
 	m := memstore.New()
 	root := polls(50, atom.ForEach(upTo(60)...), func(int) {}, "not there yet")
-	for _, store := range []storage.Store{
+	for _, store := range []backend.Store{
 		&mortal{Store: m.Join(), left: 100},
 		faultstore.New(m.Join(), faultstore.At("Tries", 1, faultstore.Disk)),
 	} {
@@ -260,9 +261,9 @@ func TestTriesOfOlder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Step(t.Context(), "r", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+	if err := m.Step(t.Context(), "r", func(snap *backend.Snapshot) (*backend.Checkpoint, error) {
 		run := &snap.Run
-		cp := storage.Checkpoint{Atoms: snap.Atoms, Head: storage.Head{
+		cp := backend.Checkpoint{Atoms: snap.Atoms, Head: backend.Head{
 			Seq: run.Seq, State: run.State, Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Time: run.Updated,
 		}}
 		at := slices.IndexFunc(cp.Atoms, func(a storage.Atom) bool { return a.Kind == storage.KindRetry })

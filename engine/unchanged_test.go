@@ -22,7 +22,7 @@ func TestUnchanged(t *testing.T) {
 		executed++
 		return struct{}{}, nil
 	}))
-	eng, err := engine.New(root, engine.WithStore(store))
+	eng, err := engine.New(root, store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestUnchanged(t *testing.T) {
 	} {
 		err := start(id)
 		conflict, is := errors.AsType[*storage.ConflictError](err)
-		if !is || conflict.Key != "machine" || !strings.HasPrefix(err.Error(), "engine: storage: record") {
+		if !is || conflict.Key != "machine" || !strings.HasPrefix(err.Error(), `engine: run "`+id+`": record`) {
 			t.Errorf("%s: %v", id, err)
 		}
 		if _, err := store.Run(t.Context(), id); !errors.Is(err, storage.ErrNotFound) {

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -156,11 +157,11 @@ func TestUndoingSurvives(t *testing.T) {
 			s := &stage{}
 			b := work("b")
 			b.Undo.Policy = atom.RevertPolicy{Attempts: 2, Backoff: atom.Constant(time.Hour)}
-			build := func(store storage.Store) *engine.Engine {
+			build := func(store backend.Store) *engine.Engine {
 				return newEngine(t, flow.Growing("f", backing(work("a"), b, work("c"))), engine.WithTasks(parts{s}), engine.WithStore(store), engine.WithCheckpoints(policy))
 			}
 			s.undo = script{"undo b": failsOnce}
-			res := livesUntil(t, build, func(storage.Store) { time.Sleep(time.Hour) })
+			res := livesUntil(t, build, func(backend.Store) { time.Sleep(time.Hour) })
 			wantEnd(t, res, "SUCCESS", storage.Succeeded, storage.UndoNone)
 			var order []string
 			for _, act := range s.took() {

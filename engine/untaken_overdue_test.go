@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // overtaken is a store with an event just before or after a time limit ends a token.
 type overtaken struct {
-	storage.Store
+	backend.Store
 
 	before func()
 	after  error

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -21,12 +22,12 @@ import (
 // withdrawing is a store whose process dies when it has taken work out of its queue, before it knows whether a worker had
 // taken it.
 type withdrawing struct {
-	storage.Store
+	backend.Store
 
 	queued func() // called when work is in its queue
 }
 
-func (s *withdrawing) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (s *withdrawing) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	err := s.Store.Commit(ctx, claim, cp)
 	if err == nil && slices.ContainsFunc(cp.Tokens, func(t storage.Token) bool { return t.Queue != "" && t.State == storage.TokenOpen }) {
 		s.queued()
@@ -73,7 +74,7 @@ func untakenIn(t *testing.T, dsn string) {
 					}
 				}}}
 				root := c.root(t, s, stays)
-				drive := func(wrap func(storage.Store) storage.Store, judge func(*engine.Engine, storage.Store)) {
+				drive := func(wrap func(backend.Store) backend.Store, judge func(*engine.Engine, backend.Store)) {
 					t.Helper()
 					db, err := sqlstore.Open(t.Context(), dsn)
 					if err != nil {
@@ -85,14 +86,14 @@ func untakenIn(t *testing.T, dsn string) {
 						t.Error(err)
 					}
 				}
-				drive(func(db storage.Store) storage.Store {
+				drive(func(db backend.Store) backend.Store {
 					return &withdrawing{Store: db, queued: sync.OnceFunc(func() { close(queued) })}
-				}, func(eng *engine.Engine, _ storage.Store) {
+				}, func(eng *engine.Engine, _ backend.Store) {
 					if _, err := eng.Run(t.Context(), name); !errors.Is(err, errLost) {
 						t.Fatalf("the process did not die: %v", err)
 					}
 				})
-				drive(func(db storage.Store) storage.Store { return db }, func(eng *engine.Engine, store storage.Store) {
+				drive(func(db backend.Store) backend.Store { return db }, func(eng *engine.Engine, store backend.Store) {
 					if _, err := eng.Run(t.Context(), name); err == nil {
 						t.Error("the run succeeded")
 					}

@@ -14,10 +14,11 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -116,7 +117,7 @@ func besides(t *testing.T, resource string, stays bool) flow.Node {
 
 // meddled is a store with an event just before or after work is removed from its queue.
 type meddled struct {
-	storage.Store
+	backend.Store
 
 	mu     sync.Mutex // a run and the runs of its items commit at the same time
 	before func()
@@ -125,7 +126,7 @@ type meddled struct {
 
 var errLost = errors.New("the connection is lost")
 
-func (s *meddled) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (s *meddled) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	if len(cp.GiveUp) > 0 {
 		s.mu.Lock()
 		before := s.before
@@ -264,7 +265,7 @@ func TestUntaken(t *testing.T) {
 }
 
 // wantWithdrawn checks that no worker can take any work, and that no token of such work is open.
-func wantWithdrawn(t *testing.T, store storage.Store, queue string, taken bool) {
+func wantWithdrawn(t *testing.T, store backend.Store, queue string, taken bool) {
 	t.Helper()
 	synctest.Wait()
 	time.Sleep(2 * time.Minute) // leases have expired
@@ -283,12 +284,12 @@ func wantWithdrawn(t *testing.T, store storage.Store, queue string, taken bool) 
 }
 
 // wantUndo checks how many tasks beside c are undone, and whether work may stay done.
-func wantUndo(t *testing.T, store storage.Store, undone int, mayStay bool) {
+func wantUndo(t *testing.T, store backend.Store, undone int, mayStay bool) {
 	t.Helper()
 	wantUndoOf(t, store, "r", undone, mayStay)
 }
 
-func wantUndoOf(t *testing.T, store storage.Store, id string, undone int, mayStay bool) {
+func wantUndoOf(t *testing.T, store backend.Store, id string, undone int, mayStay bool) {
 	t.Helper()
 	run, err := store.Run(t.Context(), id)
 	if err != nil {

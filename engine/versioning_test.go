@@ -14,13 +14,14 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // half runs a flow until its atom b has ended, and returns the store.
-func half(t *testing.T, s *stage, root flow.Node, opts ...engine.Option) storage.Store {
+func half(t *testing.T, s *stage, root flow.Node, opts ...engine.Option) backend.Store {
 	t.Helper()
 	eng := newEngine(t, root, opts...)
 	before := s.do
@@ -31,6 +32,29 @@ func half(t *testing.T, s *stage, root flow.Node, opts ...engine.Option) storage
 	}
 	wantActs(t, s, "a", "b")
 	return eng.Store()
+}
+
+// TestAcceptedChangeInHistory: the history says what an accepted change changed, and who accepted it.
+func TestAcceptedChangeInHistory(t *testing.T) {
+	t.Parallel()
+	s := &stage{}
+	store := half(t, s, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")))
+	added := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("new"), s.atom("c")), engine.WithStore(store))
+	if _, err := added.Run(t.Context(), "r", engine.AcceptChange()); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for e, err := range storage.EachEntry(t.Context(), store, "r", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == storage.EntryCommand {
+			lines = append(lines, e.Type+", "+e.Path+", "+e.Issuer.String())
+		}
+	}
+	if diff := cmp.Diff([]string{`accept-change, added: "new", unnamed caller (library)`}, lines); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // TestAcceptChange continues a run with a flow whose atoms differ from those of the flow on which the run started.
@@ -126,8 +150,7 @@ func TestFlows(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		server, err := engine.NewServer(engine.Flows(build("f", "b"), build("f", "a"), build("g", "a")),
-			engine.WithEngine(engine.WithStore(store)), engine.WithSlots(1))
+		server, err := engine.NewServer(engine.Flows(build("f", "b"), build("f", "a"), build("g", "a")), store, engine.WithSlots(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,15 +163,15 @@ func TestFlows(t *testing.T) {
 		wantActs(t, s, "f a", "f b", "g a")
 	})
 	for _, wrong := range []flow.Node{nil, flow.Linear("f", atom.Func("a", noop), atom.Func("a", noop))} {
-		if _, err := engine.New(flow.Linear("f"), engine.WithCatalog(engine.Flows(wrong))); !errors.As(err, new(flow.Problems)) {
+		if _, err := engine.New(flow.Linear("f"), memstore.New(), engine.WithCatalog(engine.Flows(wrong))); !errors.As(err, new(flow.Problems)) {
 			t.Errorf("a wrong flow was taken: %v", err)
 		}
 	}
 	unseen := flow.Linear("..", atom.Func("a", noop))
-	if _, err := engine.New(unseen); !errors.Is(err, storage.ErrInvalid) {
+	if _, err := engine.New(unseen, memstore.New()); !errors.Is(err, storage.ErrInvalid) {
 		t.Errorf("a flow has a name that no path can contain: %v", err)
 	}
-	if _, err := engine.New(flow.Linear("f"), engine.WithCatalog(engine.Flows(unseen))); !errors.Is(err, storage.ErrInvalid) {
+	if _, err := engine.New(flow.Linear("f"), memstore.New(), engine.WithCatalog(engine.Flows(unseen))); !errors.Is(err, storage.ErrInvalid) {
 		t.Errorf("a flow of the catalog has a name that no path can contain: %v", err)
 	}
 }

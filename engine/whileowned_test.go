@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -12,7 +13,7 @@ import (
 
 // A leavingOwner is a store in which the owner of each run ends the run, and then itself, after the run was first read.
 type leavingOwner struct {
-	storage.Store
+	backend.Store
 
 	reads int
 }

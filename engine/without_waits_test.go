@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestWithoutWaits runs machines in both languages that wait, pause before retries, and have time limits. Only the
@@ -36,7 +37,7 @@ func TestWithoutWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				e, err := engine.New(rootOf(t, name, c.text), engine.WithTasks(busyTwice()), engine.SkipWaits())
+				e, err := engine.New(rootOf(t, name, c.text), memstore.New(), engine.WithTasks(busyTwice()), engine.SkipWaits())
 				if err != nil {
 					t.Fatal(err)
 				}

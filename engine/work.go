@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/engine/internal/attempts"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // Work is an attempt that a worker has taken from a queue. The worker ends the attempt with
-// [storage.Inbox.EndToken], and extends its lease with [storage.Inbox.KeepToken]. It passes both Token and Take,
+// [EndToken], and extends its lease with [KeepToken]. It passes both Token and Take,
 // so the calls have no effect after another worker has taken the attempt. If no other worker can take the attempt,
 // the caller may use EndToken and Beat, without Take.
 type Work struct {
@@ -65,13 +66,13 @@ func TakeWork(ctx context.Context, store storage.Store, queue, worker string) (*
 // LeaseWork is TakeWork from several queues, with a lease. If the lease expires, the next worker that asks receives
 // the same attempt. After ten such workers the attempt fails with [atom.CodeLost]. LeaseWork looks for work at least
 // once, and waits until wait has passed or enough is closed. If there is no work, it returns an error that wraps
-// [storage.ErrNotFound]. Of the callers that wait for a queue, the one that has waited longest gets the next work, see
-// [storage.Waiting].
-func LeaseWork(ctx context.Context, store storage.Store, t storage.WorkRequest, wait time.Duration,
+// [storage.ErrNotFound]. Of the callers that wait for a queue, the one that has waited longest gets the next work.
+func LeaseWork(ctx context.Context, opened storage.Store, t storage.WorkRequest, wait time.Duration,
 	enough <-chan struct{},
 ) (*Work, error) {
+	store := backend.Of(opened)
 	if t.Worker == "" {
-		t.Worker = driver.Anonymous
+		t.Worker = backend.Anonymous
 	}
 	for until := time.Now().Add(wait); ; {
 		tok, err := store.AwaitToken(ctx, t, time.Until(until), enough)
@@ -88,7 +89,7 @@ func LeaseWork(ctx context.Context, store storage.Store, t storage.WorkRequest, 
 }
 
 // lose fails an attempt that was lost by every worker.
-func lose(ctx context.Context, store storage.Store, tok *storage.Token) error {
+func lose(ctx context.Context, store backend.Store, tok *storage.Token) error {
 	_, err := store.EndToken(ctx, tok.ID, storage.TokenEnd{Take: tok.Take, Failure: &atom.Failure{
 		Atom: tok.Path, Attempt: tok.Attempt, Code: atom.CodeLost,
 		Message: fmt.Sprintf("%d workers took the work and let their leases expire", maxTaken),
@@ -100,7 +101,7 @@ func lose(ctx context.Context, store storage.Store, tok *storage.Token) error {
 	return err
 }
 
-func taken(ctx context.Context, store storage.Store, tok *storage.Token) (*Work, error) {
+func taken(ctx context.Context, store backend.Store, tok *storage.Token) (*Work, error) {
 	w := &Work{
 		Token: tok.ID, Take: tok.Take, Queue: tok.Queue, Run: tok.Run, Path: tok.Path,
 		Incarnation: tok.Incarnation, Attempt: tok.Attempt,
@@ -121,7 +122,7 @@ func taken(ctx context.Context, store storage.Store, tok *storage.Token) (*Work,
 		w.Input, w.Trace, w.PlainKey = a.Input.Data, run.Trace, run.PlainKeys
 		return w, nil
 	}
-	var told driver.RemoteWork
+	var told attempts.RemoteWork
 	if err := tok.Work.Decode(&told); err != nil {
 		return nil, fmt.Errorf("%w: the work of token %q: %w", storage.ErrCorrupt, tok.ID, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -57,7 +58,7 @@ func TestTakeWork(t *testing.T) {
 }
 
 // twoWorkers take the same work. One dies, the other takes long and sends heartbeats.
-func twoWorkers(t *testing.T, store storage.Store) {
+func twoWorkers(t *testing.T, store backend.Store) {
 	t.Helper()
 	first, err := engine.TakeWork(t.Context(), store, activity, "dies")
 	if err != nil {
@@ -89,7 +90,7 @@ func twoWorkers(t *testing.T, store storage.Store) {
 	}
 }
 
-func eventTypes(t *testing.T, store storage.Store, run string) []string {
+func eventTypes(t *testing.T, store backend.Store, run string) []string {
 	t.Helper()
 	history, err := store.History(t.Context(), run, 0, 0)
 	if err != nil {

@@ -134,6 +134,9 @@ func (p *Plan) AllProviders(symbol string, yield func(provider int32, part atom.
 	}
 }
 
+// Grows reports whether the flow is a growing one, which is then the whole plan.
+func (p *Plan) Grows() bool { return len(p.Atoms) == 1 && p.Atoms[0].Language != nil }
+
 // Knows reports whether the symbol is an input of the flow, or an atom provides or takes it.
 func (p *Plan) Knows(symbol string) bool {
 	return len(p.providers[symbol]) > 0 || slices.Contains(p.required(), symbol) ||

@@ -13,7 +13,7 @@ const awaitPause = time.Second
 
 // Await waits until the job is COMPLETE, or PARKED for a person, and returns its record, whichever process claims it.
 // Its run need not exist yet. The failure of the record says whether the run failed; the run has the results, see
-// [storage.Reader]. If ctx ends first, Await returns the error of ctx; if there is no such job, ErrNotFound.
+// [storage.Reader]. If ctx ends first, Await returns the error of ctx; if there is no such job, storage.ErrNotFound.
 func (b *Board) Await(ctx context.Context, id string) (storage.Job, error) {
 	for {
 		changed := b.store.Changed()

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -24,7 +24,7 @@ func TestBadRows(t *testing.T) {
 	labels := map[string]string{"gpu": "a"}
 	schedule := func(t *testing.T, b *jobs.Board, id, spec string) {
 		t.Helper()
-		must(t, b.Store().PutSchedule(t.Context(), storage.Schedule{
+		must(t, backend.Of(b.Store()).PutSchedule(t.Context(), backend.Schedule{
 			ID: id, Spec: spec, Flow: "f", Next: time.Now().Add(-time.Hour), Labels: labels,
 		}))
 	}
@@ -60,7 +60,7 @@ func TestBadRows(t *testing.T) {
 			if got := claim(t, b, jobs.ClaimQuery{Limit: 8}); len(got) != 1 || got[0].Job.ID != "good" {
 				t.Errorf("claimed %v", ids(got))
 			}
-			counts, err := b.Store().JobCounts(t.Context())
+			counts, err := backend.Of(b.Store()).JobCounts(t.Context())
 			must(t, err)
 			if len(counts) != 2 || counts[1].State != states.JobParked || counts[1].Jobs != many {
 				t.Errorf("there are %+v", counts)

@@ -9,16 +9,12 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/awaited"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 var (
-	// ErrNotFound is returned if the job or schedule does not exist.
-	ErrNotFound = storage.ErrNotFound
-	// ErrClaimLost is returned if the claim is void. Its lease expired and another process claimed the job, the job was
-	// released, or the job is bound to its run. The call changed nothing. The former claimant must stop.
-	ErrClaimLost = storage.ErrFenced
 	// ErrRefused is returned if the state of the job does not allow the request.
 	ErrRefused = errors.New("jobs: the state of the job does not allow the request")
 	// ErrNoTx is returned by PostTx if the store has no database.
@@ -29,20 +25,23 @@ var (
 // change a job and its run. Any number of goroutines may call its methods, and any number of processes may have a
 // board on one database.
 type Board struct {
-	store  storage.Store
+	store  backend.Store
 	policy Policy
 }
 
 // New returns the board of a store. The policy applies to this board's own claims; other boards on the same store
 // may have other policies.
 func New(store storage.Store, policy Policy) *Board {
-	return &Board{store: store, policy: policy.withDefaults()}
+	return &Board{store: backend.Of(store), policy: policy.withDefaults()}
 }
+
+// Store returns the store of the board.
+func (b *Board) Store() storage.Store { return b.store }
 
 // A ClaimQuery selects the jobs that a process asks for, see [Board.Claim].
 type ClaimQuery struct {
 	Flows []string // names of flows
-	// Languages adds the flows with a stored definition in one of these languages, see [storage.JobClaim]. If both Flows
+	// Languages adds the flows with a stored definition in one of these languages. If both Flows
 	// and Languages are empty, Claim takes jobs of every flow.
 	Languages []string
 	Offers    map[string]string // what this process offers; Claim leaves out jobs that need anything else
@@ -55,37 +54,46 @@ type Claim struct {
 	Until time.Time   // when the claim expires unless it is renewed, by this process's clock
 }
 
-// Post posts the jobs whose ids are not on the board, and returns the ids of all jobs. Up to 500 jobs with up to 4 MiB
-// of inputs share a commit. If the process dies meanwhile, only the first of them may be posted: post them all again.
-// If an input is not what the flow takes, as the conductor that served the flow last has stored it, Post posts nothing
-// and returns an error that wraps [storage.ErrInvalid].
+// Post posts the jobs whose ids are not on the board, and returns the ids of all jobs: of one whose [Job.Unique] an
+// open job has, the id of that job. Up to 500 jobs with up to 4 MiB of inputs share a commit. If the process dies
+// meanwhile, only the first of them may be posted: post them all again. If an id is that of a job with another flow,
+// run or input, Post posts none of its commit, and returns an error that wraps [storage.ErrJobDiffers]. If an input is
+// not what the flow takes, as the conductor that served the flow last has stored it, Post posts nothing and returns an
+// error that wraps [storage.ErrInvalid].
 func (b *Board) Post(ctx context.Context, list ...Job) ([]string, error) {
 	return b.post(ctx, list, func(part []storage.Job) error { return b.store.PostJob(ctx, part...) })
 }
 
-// PostNew posts a job, and reports whether it is new. It is false if a job with that id is on the board already.
-func (b *Board) PostNew(ctx context.Context, job Job) (bool, error) {
+// PostNew posts a job as Post does, and reports whether it is new. It is false if a job with that id is on the board
+// already, or an open job with its Unique, whose id PostNew then returns.
+func (b *Board) PostNew(ctx context.Context, job Job) (id string, isNew bool, err error) {
 	return b.postNew(ctx, job, func(part []storage.Job) error { return b.store.PostJob(ctx, part...) })
 }
 
-func (b *Board) postNew(ctx context.Context, job Job, post func([]storage.Job) error) (isNew bool, err error) {
-	_, err = b.post(ctx, []Job{job}, func(part []storage.Job) error {
+func (b *Board) postNew(
+	ctx context.Context, job Job, post func([]storage.Job) error,
+) (id string, isNew bool, err error) {
+	ids, err := b.post(ctx, []Job{job}, func(part []storage.Job) error {
 		err := post(part)
 		isNew = err == nil
 		return err
 	})
-	return isNew, err
+	if err != nil {
+		return "", false, err
+	}
+	return ids[0], isNew, nil
 }
 
 // PostTx posts jobs in the caller's own transaction on the store's database: a *sql.Tx or, by sqlstore.Pgx, a pgx.Tx.
 // If the transaction commits, the jobs are posted together with its other writes; otherwise they are not posted. Within
-// a task, [atom.Tx] returns such a transaction. If the store has no database, PostTx returns ErrNoTx.
+// a task, [atom.Tx] returns such a transaction. If the store has no database, PostTx returns ErrNoTx. After another
+// error, roll the transaction back, which may have some of the jobs.
 func (b *Board) PostTx(ctx context.Context, tx storage.UserTx, list ...Job) ([]string, error) {
 	return b.post(ctx, list, b.within(ctx, tx))
 }
 
 // PostNewTx is [Board.PostNew] in the caller's own transaction, see [Board.PostTx].
-func (b *Board) PostNewTx(ctx context.Context, tx storage.UserTx, job Job) (bool, error) {
+func (b *Board) PostNewTx(ctx context.Context, tx storage.UserTx, job Job) (id string, isNew bool, err error) {
 	return b.postNew(ctx, job, b.within(ctx, tx))
 }
 
@@ -169,7 +177,7 @@ func (b *Board) Claim(ctx context.Context, w ClaimQuery) ([]Claim, error) {
 	var claims []Claim
 	for len(claims) < want {
 		until := time.Now().Add(b.policy.Lease)
-		list, err := b.store.ClaimJobs(ctx, storage.JobClaim{
+		list, err := b.store.ClaimJobs(ctx, backend.JobClaim{
 			Flows: w.Flows, Languages: w.Languages, Labels: w.Offers, Lease: b.policy.Lease, Limit: want - len(claims),
 		})
 		if err != nil {
@@ -183,7 +191,7 @@ func (b *Board) Claim(ctx context.Context, w ClaimQuery) ([]Claim, error) {
 				continue
 			}
 			spent++
-			if err := b.Park(ctx, c, b.inVain(&list[i])); err != nil && !errors.Is(err, ErrClaimLost) {
+			if err := b.Park(ctx, c, b.inVain(&list[i])); err != nil && !errors.Is(err, storage.ErrFenced) {
 				return claims, err
 			}
 		}
@@ -206,19 +214,13 @@ func (b *Board) inVain(j *storage.Job) *atom.Failure {
 	return f
 }
 
-// Renew extends a claim by the board's lease, see [Policy], counted from now. It succeeds even if the lease has
-// expired, unless another process has claimed the job meanwhile; then it returns ErrClaimLost.
-func (b *Board) Renew(ctx context.Context, c Claim) error {
-	return b.store.RenewJob(ctx, c.Job.ID, c.Job.Epoch, c.Job.ClaimID, b.policy.Lease)
-}
-
-// Finish ends the claimed job as COMPLETE. If the claim is void, it returns ErrClaimLost.
+// Finish ends the claimed job as COMPLETE. If the claim is void, it returns storage.ErrFenced.
 func (b *Board) Finish(ctx context.Context, c Claim) error {
-	return b.end(ctx, c, storage.JobEnd{State: states.JobComplete})
+	return b.end(ctx, c, backend.JobEnd{State: states.JobComplete})
 }
 
 // Retry releases the claimed job, which can be claimed again after a pause that grows with the number of attempts.
-// If the attempts are used up, Retry parks the job with the reason. If the claim is void, it returns ErrClaimLost.
+// If the attempts are used up, Retry parks the job with the reason. If the claim is void, it returns storage.ErrFenced.
 func (b *Board) Retry(ctx context.Context, c Claim, why *atom.Failure) error {
 	if c.Job.Attempts >= b.policy.Attempts {
 		return b.Park(ctx, c, why)
@@ -228,15 +230,15 @@ func (b *Board) Retry(ctx context.Context, c Claim, why *atom.Failure) error {
 		return err
 	}
 	wait := b.policy.Backoff.Jittered(c.Job.Attempts, rand.Float64()) //nolint:gosec // only spreads waits
-	return b.end(ctx, c, storage.JobEnd{State: states.JobScheduled, NotUntil: now.Add(wait), Failure: why})
+	return b.end(ctx, c, backend.JobEnd{State: states.JobScheduled, NotUntil: now.Add(wait), Failure: why})
 }
 
-// Park sets the claimed job aside, with the reason. If the claim is void, it returns ErrClaimLost.
+// Park sets the claimed job aside, with the reason. If the claim is void, it returns storage.ErrFenced.
 func (b *Board) Park(ctx context.Context, c Claim, why *atom.Failure) error {
-	return b.end(ctx, c, storage.JobEnd{State: states.JobParked, Failure: why})
+	return b.end(ctx, c, backend.JobEnd{State: states.JobParked, Failure: why})
 }
 
-func (b *Board) end(ctx context.Context, c Claim, end storage.JobEnd) error {
+func (b *Board) end(ctx context.Context, c Claim, end backend.JobEnd) error {
 	end.Job, end.Epoch, end.ClaimID = c.Job.ID, c.Job.Epoch, c.Job.ClaimID
 	return b.store.EndJob(ctx, end)
 }
@@ -244,13 +246,13 @@ func (b *Board) end(ctx context.Context, c Claim, end storage.JobEnd) error {
 // Release makes a job claimable at once that is parked, or waits for its time. For other jobs it returns
 // ErrRefused.
 func (b *Board) Release(ctx context.Context, id string) error {
-	return refused(b.store.EndJob(ctx, storage.JobEnd{Job: id, State: states.JobUnclaimed}))
+	return refused(b.store.EndJob(ctx, backend.JobEnd{Job: id, State: states.JobUnclaimed}))
 }
 
 // Cancel ends an unclaimed job, with the reason. For other jobs it returns ErrRefused: cancel the run of a job that
 // has one.
 func (b *Board) Cancel(ctx context.Context, id, why string) error {
-	return refused(b.store.EndJob(ctx, storage.JobEnd{
+	return refused(b.store.EndJob(ctx, backend.JobEnd{
 		Job: id, State: states.JobComplete, Failure: &atom.Failure{Code: atom.CodeCancelled, Message: why},
 	}))
 }
@@ -263,7 +265,7 @@ func refused(err error) error {
 	return err
 }
 
-// Job returns one job, or ErrNotFound.
+// Job returns one job, or storage.ErrNotFound.
 func (b *Board) Job(ctx context.Context, id string) (storage.Job, error) { return b.store.Job(ctx, id) }
 
 // List lists jobs in the order in which Claim would claim them.

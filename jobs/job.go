@@ -9,12 +9,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // A Job is a request for a run, for [Board.Post].
 type Job struct {
-	ID      string // "" means a new id; posting the same id twice posts the job once
+	ID      string // "" means a new id; posting the same job with the same id twice posts it once
 	Flow    string // name of the flow to run
 	Version int64  // version of the flow; 0 means the newest when the run is created
 	Run     string // id of the run; "" means the job's id
@@ -27,12 +28,16 @@ type Job struct {
 	Trace     string
 	Priority  int       // a larger priority is claimed first
 	NotBefore time.Time // earliest time of a claim; zero means at once
+	// Unique is a text that at most one job has that has not ended, over all flows, such as "invoice-17". While such a job
+	// is open, [Board.Post] posts no other, and returns the id of that one; [Board.PostNew] says so. When the job
+	// has ended, the text is free. "" means none.
+	Unique string
 }
 
 // NewID returns an id that no job and no run has: the name of the flow, if it fits, and a UUID of version 7.
 func NewID(flow string) string {
 	id := uuid.Must(uuid.NewV7()).String()
-	if named := flow + "-" + id; len(named) <= storage.MaxID {
+	if named := flow + "-" + id; len(named) <= backend.MaxID {
 		return named
 	}
 	return id
@@ -60,12 +65,12 @@ func (j *Job) record(now time.Time) (storage.Job, error) {
 	r := storage.Job{
 		ID: id, Run: j.Run, Flow: j.Flow, Version: j.Version, Labels: j.Labels, Priority: j.Priority, NotUntil: j.NotBefore,
 		Created:   now,
-		RunLabels: j.RunLabels, Trace: j.Trace,
+		RunLabels: j.RunLabels, Trace: j.Trace, Unique: j.Unique,
 	}
 	if r.Run == "" {
 		r.Run = id
 	}
-	err := cmp.Or(storage.CheckID("job", id), storage.CheckID("run", r.Run), storage.CheckID("flow", r.Flow))
+	err := cmp.Or(backend.CheckID("job", id), backend.CheckID("run", r.Run), backend.CheckID("flow", r.Flow))
 	if err != nil {
 		return r, err
 	}
@@ -85,7 +90,7 @@ func RunLabels(j *storage.Job) map[string]string {
 	labels := make(map[string]string, len(j.Labels)+len(j.RunLabels))
 	maps.Copy(labels, j.RunLabels)
 	for k, v := range j.Labels {
-		labels[storage.NeedLabel+k] = v
+		labels[backend.NeedLabel+k] = v
 	}
 	return labels
 }

@@ -25,7 +25,6 @@ func testLongTimes(t *testing.T, open opener) {
 		if len(c) != 1 || time.Until(c[0].Until) <= 0 {
 			t.Fatalf("%s: claimed %+v", name, c)
 		}
-		must(t, b.Renew(t.Context(), c[0]))
 		if got := claim(t, other, jobs.ClaimQuery{}); len(got) > 0 {
 			t.Errorf("%s: another claims %v", name, ids(got))
 		}

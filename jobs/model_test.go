@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -121,23 +122,11 @@ func (m *model) use(t *rapid.T, do func(h *held, j *modelJob) (then func(), err 
 	valid := j.state == states.JobClaimed && j.claims == h.nth
 	then, err := do(h, j)
 	switch {
-	case valid && err != nil, !valid && !errors.Is(err, jobs.ErrClaimLost):
+	case valid && err != nil, !valid && !errors.Is(err, storage.ErrFenced):
 		t.Fatalf("claim %d of %s, valid %t: %v", h.nth, j.id, valid, err)
 	case valid:
 		then()
 	}
-}
-
-func (m *model) renew(t *rapid.T) {
-	m.use(t, func(h *held, j *modelJob) (func(), error) {
-		return func() { j.until = time.Now().Add(policy.Lease) }, h.board.Renew(t.Context(), h.claim)
-	})
-}
-
-func (m *model) finish(t *rapid.T) {
-	m.use(t, func(h *held, j *modelJob) (func(), error) {
-		return func() { j.state = states.JobComplete }, h.board.Finish(t.Context(), h.claim)
-	})
 }
 
 func (m *model) retry(t *rapid.T) {
@@ -182,11 +171,11 @@ func TestModel(t *testing.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {
 			records := memstore.New()
 			m := &model{jobs: map[string]*modelJob{}}
-			for _, s := range []storage.Store{records, records.Join(), records.Join()} {
+			for _, s := range []backend.Store{records, records.Join(), records.Join()} {
 				m.boards = append(m.boards, jobs.New(s, policy))
 			}
 			t.Repeat(map[string]func(*rapid.T){
-				"post": m.post, "claim": m.claim, "claim more": m.claim, "renew": m.renew, "finish": m.finish, "retry": m.retry,
+				"post": m.post, "claim": m.claim, "claim more": m.claim, "retry": m.retry,
 				"release": m.release, "sleep": m.sleep,
 			})
 		})

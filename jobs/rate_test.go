@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -15,7 +16,7 @@ import (
 func limit(t *testing.T, b *jobs.Board, limits ...storage.Limit) {
 	t.Helper()
 	for _, l := range limits {
-		must(t, b.Store().SetLimit(t.Context(), l))
+		must(t, backend.Of(b.Store()).SetLimit(t.Context(), l))
 	}
 }
 

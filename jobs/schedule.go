@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/cron"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -28,7 +29,7 @@ type Schedule struct {
 	ID   string // chosen by the caller
 	Spec string // when the schedule ticks
 	// Job is the job that it posts. The job of a tick, and its run, have the id of the schedule, @ and the time of
-	// the tick: "nightly@2026-11-22T02:30:00Z". Do not set ID, Run and NotBefore.
+	// the tick: "nightly@2026-11-22T02:30:00Z". Do not set ID, Run, NotBefore and Unique.
 	Job Job
 	// CatchUp is the number of missed ticks that post a job later, latest ticks only, after a time in which no
 	// process served the schedule; 0 means 1.
@@ -64,18 +65,18 @@ func Ticks(spec string, after time.Time, n int) ([]time.Time, error) {
 }
 
 // record returns the stored form of a schedule, with its first tick after now.
-func (s *Schedule) record(now time.Time) (storage.Schedule, error) {
-	bad := func(format string, args ...any) (storage.Schedule, error) {
-		return storage.Schedule{}, fmt.Errorf("%w: schedule %q: %s", storage.ErrInvalid, s.ID, fmt.Sprintf(format, args...))
+func (s *Schedule) record(now time.Time) (backend.Schedule, error) {
+	bad := func(format string, args ...any) (backend.Schedule, error) {
+		return backend.Schedule{}, fmt.Errorf("%w: schedule %q: %s", storage.ErrInvalid, s.ID, fmt.Sprintf(format, args...))
 	}
 	when, err := parse(s.Spec)
 	if err != nil {
-		return storage.Schedule{}, err
+		return backend.Schedule{}, err
 	}
 	next := when.Next(now)
 	switch {
-	case s.Job.ID != "" || s.Job.Run != "" || !s.Job.NotBefore.IsZero():
-		return bad("the schedule sets the id, the run and the time of its jobs: leave them out")
+	case s.Job.ID != "" || s.Job.Run != "" || !s.Job.NotBefore.IsZero() || s.Job.Unique != "":
+		return bad("the schedule sets the id, the run and the time of its jobs, which have no Unique: leave them out")
 	case s.CatchUp < 0 || s.CatchUp > MaxCatchUp:
 		return bad("catch-up is %d ticks; want 1 to %d", s.CatchUp, MaxCatchUp)
 	case next.IsZero():
@@ -85,9 +86,9 @@ func (s *Schedule) record(now time.Time) (storage.Schedule, error) {
 	template.ID = s.ID
 	j, err := template.record(now)
 	if err != nil {
-		return storage.Schedule{}, err
+		return backend.Schedule{}, err
 	}
-	return storage.Schedule{
+	return backend.Schedule{
 		ID: s.ID, Spec: s.Spec, Flow: j.Flow, Version: j.Version, Input: j.Input, Needs: j.Labels, Labels: j.RunLabels,
 		Priority: j.Priority,
 		CatchUp:  max(s.CatchUp, 1), Created: now, Next: next,
@@ -96,12 +97,12 @@ func (s *Schedule) record(now time.Time) (storage.Schedule, error) {
 
 // ticked returns the change of a schedule whose tick has passed: the jobs of the passed ticks, up to the catch-up,
 // and the next tick.
-func ticked(s *storage.Schedule, now time.Time) (storage.ScheduleMove, error) {
+func ticked(s *backend.Schedule, now time.Time) (backend.ScheduleMove, error) {
 	when, err := parse(s.Spec)
 	if err != nil {
-		return storage.ScheduleMove{}, err
+		return backend.ScheduleMove{}, err
 	}
-	move := storage.ScheduleMove{ID: s.ID, Mark: s.Mark, Next: when.Next(now), Last: s.Last}
+	move := backend.ScheduleMove{ID: s.ID, Mark: s.Mark, Next: when.Next(now), Last: s.Last}
 	for _, tick := range when.Last(max(s.CatchUp, 1), s.Next.Add(-time.Nanosecond), now) {
 		id := TickID(s.ID, tick)
 		move.Jobs = append(move.Jobs, storage.Job{
@@ -119,10 +120,10 @@ func TickID(schedule string, tick time.Time) string {
 }
 
 // resumed returns the change of a schedule that is paused or resumed now.
-func resumed(s *storage.Schedule, paused bool, now time.Time) (storage.ScheduleMove, error) {
+func resumed(s *backend.Schedule, paused bool, now time.Time) (backend.ScheduleMove, error) {
 	when, err := parse(s.Spec)
 	if err != nil {
-		return storage.ScheduleMove{}, err
+		return backend.ScheduleMove{}, err
 	}
-	return storage.ScheduleMove{ID: s.ID, Mark: s.Mark, Next: when.Next(now), Last: s.Last, Paused: paused}, nil
+	return backend.ScheduleMove{ID: s.ID, Mark: s.Mark, Next: when.Next(now), Last: s.Last, Paused: paused}, nil
 }

@@ -9,14 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // scheduled returns the schedule with that id.
-func scheduled(t *testing.T, b *jobs.Board, id string) storage.Schedule {
+func scheduled(t *testing.T, b *jobs.Board, id string) backend.Schedule {
 	t.Helper()
-	list, err := b.Store().Schedules(t.Context(), storage.ScheduleQuery{})
+	list, err := backend.Of(b.Store()).Schedules(t.Context(), backend.ScheduleQuery{})
 	must(t, err)
 	for i := range list {
 		if list[i].ID == id {
@@ -24,7 +25,7 @@ func scheduled(t *testing.T, b *jobs.Board, id string) storage.Schedule {
 		}
 	}
 	t.Fatalf("there is no schedule %q among %+v", id, list)
-	return storage.Schedule{}
+	return backend.Schedule{}
 }
 
 func tick(t *testing.T, b *jobs.Board) []string {
@@ -86,8 +87,8 @@ func testSchedule(t *testing.T, open opener) {
 		t.Errorf("schedule is %+v", again)
 	}
 	must(t, b.RemoveSchedule(t.Context(), "a"))
-	want(t, "RemoveSchedule again", other.RemoveSchedule(t.Context(), "a"), jobs.ErrNotFound)
-	want(t, "PauseSchedule of none", other.PauseSchedule(t.Context(), "a", true), jobs.ErrNotFound)
+	want(t, "RemoveSchedule again", other.RemoveSchedule(t.Context(), "a"), storage.ErrNotFound)
+	want(t, "PauseSchedule of none", other.PauseSchedule(t.Context(), "a", true), storage.ErrNotFound)
 	if posted := tick(t, b); len(posted) > 0 {
 		t.Errorf("%v were posted by none", posted)
 	}
@@ -97,7 +98,7 @@ func testSchedule(t *testing.T, open opener) {
 		"an id":      {ID: "x", Spec: "@daily", Job: jobs.Job{Flow: "f", ID: "j"}},
 		"a time":     {ID: "x", Spec: "@daily", Job: jobs.Job{Flow: "f", NotBefore: time.Now()}},
 		"catch up":   {ID: "x", Spec: "@daily", Job: jobs.Job{Flow: "f"}, CatchUp: jobs.MaxCatchUp + 1},
-		"long an id": {ID: strings.Repeat("x", storage.MaxScheduleID+1), Spec: "@daily", Job: jobs.Job{Flow: "f"}},
+		"long an id": {ID: strings.Repeat("x", backend.MaxScheduleID+1), Spec: "@daily", Job: jobs.Job{Flow: "f"}},
 	} {
 		want(t, what, b.AddSchedule(t.Context(), bad), storage.ErrInvalid)
 	}

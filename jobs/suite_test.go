@@ -27,11 +27,12 @@ var suite = []struct {
 }{
 	{"Post", testPost},
 	{"PostMany", testPostMany},
+	{"Unique", testUnique},
 	{"Order", testOrder},
 	{"Offers", testOffers},
 	{"NotBefore", testNotBefore},
 	{"LeaseRunsOut", testLeaseRunsOut},
-	{"RenewedLate", testRenewedLate},
+	{"ParkedLate", testParkedLate},
 	{"Retry", testRetry},
 	{"ClaimedInVain", testClaimedInVain},
 	{"ByHand", testByHand},
@@ -125,19 +126,22 @@ func testPost(t *testing.T, open opener) {
 	if j.Run != "r" || j.Version != 2 || input.N != 1 {
 		t.Errorf("job is %+v", j)
 	}
-	post(t, other, jobs.Job{ID: "j", Flow: "another"})
+	_, err = other.Post(t.Context(), jobs.Job{ID: "new", Flow: "f"}, jobs.Job{ID: "j", Flow: "another", Run: "r"})
+	want(t, "Post of another job with a known id", err, storage.ErrJobDiffers)
+	_, err = other.Job(t.Context(), "new")
+	want(t, "a job beside it", err, storage.ErrNotFound)
 	if j := stored(t, b, "j"); j.Flow != "g" {
-		t.Errorf("posted twice, the job is %+v", j)
+		t.Errorf("then the job is %+v", j)
 	}
 	_, err = b.Post(t.Context(), jobs.Job{ID: "x"})
 	want(t, "Post without a flow", err, storage.ErrInvalid)
 	_, err = b.Job(t.Context(), "x")
-	want(t, "Job", err, jobs.ErrNotFound)
+	want(t, "Job", err, storage.ErrNotFound)
 	if _, err = b.Post(t.Context(), jobs.Job{ID: "y", Flow: "f"}, jobs.Job{ID: "x", Flow: "f", Input: func() {}}); err == nil {
 		t.Error("an input that cannot be encoded was taken")
 	}
 	_, err = b.Job(t.Context(), "y")
-	want(t, "Job beside one that cannot be posted", err, jobs.ErrNotFound)
+	want(t, "Job beside one that cannot be posted", err, storage.ErrNotFound)
 }
 
 // testPostMany posts more jobs than share a commit, some of them large. They are claimed in the order of the list.
@@ -219,19 +223,18 @@ func testLeaseRunsOut(t *testing.T, open opener) {
 	}
 	why := &atom.Failure{Code: "Late"}
 	for what, err := range map[string]error{
-		"Renew": b.Renew(t.Context(), first), "Finish": b.Finish(t.Context(), first),
 		"Retry": b.Retry(t.Context(), first, why), "Park": b.Park(t.Context(), first, why),
 	} {
-		want(t, what+" by the first", err, jobs.ErrClaimLost)
+		want(t, what+" by the first", err, storage.ErrFenced)
 	}
-	must(t, other.Finish(t.Context(), second))
-	want(t, "Finish again", other.Finish(t.Context(), second), jobs.ErrClaimLost)
-	if j := stored(t, b, "j"); j.State != states.JobComplete || j.Failure != nil {
+	must(t, other.Park(t.Context(), second, why))
+	want(t, "Park again", other.Park(t.Context(), second, why), storage.ErrFenced)
+	if j := stored(t, b, "j"); j.State != states.JobParked || j.Failure.Code != "Late" {
 		t.Errorf("job is %+v", j)
 	}
 }
 
-func testRenewedLate(t *testing.T, open opener) {
+func testParkedLate(t *testing.T, open opener) {
 	b, other := open(t, jobs.Policy{Lease: short})
 	post(t, b, jobs.Job{ID: "j", Flow: "f"})
 	c := soon(t, b)
@@ -239,10 +242,9 @@ func testRenewedLate(t *testing.T, open opener) {
 		tick := time.NewTimer(short)
 		<-tick.C
 	}
-	must(t, b.Renew(t.Context(), c))
-	must(t, b.Finish(t.Context(), c))
+	must(t, b.Park(t.Context(), c, &atom.Failure{Code: "Late"}))
 	if got := ids(claim(t, other, jobs.ClaimQuery{})); got != "" {
-		t.Errorf("claimed %q, which has ended", got)
+		t.Errorf("claimed %q, which is parked", got)
 	}
 }
 
@@ -307,7 +309,7 @@ func testByHand(t *testing.T, open opener) {
 		t.Errorf("job is %+v", j)
 	}
 	want(t, "Release of one that has ended", other.Release(t.Context(), "a"), jobs.ErrRefused)
-	want(t, "Cancel of none", other.Cancel(t.Context(), "none", ""), jobs.ErrNotFound)
+	want(t, "Cancel of none", other.Cancel(t.Context(), "none", ""), storage.ErrNotFound)
 	list, err := b.List(t.Context(), storage.JobQuery{States: []states.Job{states.JobComplete}})
 	if err != nil || len(list) != 1 || list[0].ID != "a" {
 		t.Errorf("listed %+v (%v)", list, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -15,7 +16,7 @@ const tickPage = 100
 // Now returns the store's time: the server's, or this machine's for a file. By it, jobs and schedules are due. So a
 // time to wait counts from it, not from this process's clock.
 func (b *Board) Now(ctx context.Context) (time.Time, error) {
-	_, now, _, err := b.store.DueSchedules(ctx, storage.Schedule{}, 1)
+	_, now, _, err := b.store.DueSchedules(ctx, backend.Schedule{}, 1)
 	return now, err
 }
 
@@ -40,13 +41,13 @@ func (b *Board) AddSchedule(ctx context.Context, s Schedule) error {
 }
 
 // RemoveSchedule removes a schedule. Jobs that the schedule has posted stay. If the schedule does not exist, it
-// returns ErrNotFound.
+// returns storage.ErrNotFound.
 func (b *Board) RemoveSchedule(ctx context.Context, id string) error {
 	return b.store.DeleteSchedule(ctx, id)
 }
 
 // PauseSchedule pauses or resumes a schedule. Ticks during the pause post no jobs later. If the schedule does not
-// exist, it returns ErrNotFound.
+// exist, it returns storage.ErrNotFound.
 func (b *Board) PauseSchedule(ctx context.Context, id string, paused bool) error {
 	for {
 		s, err := b.store.Schedule(ctx, id)
@@ -75,7 +76,7 @@ func (b *Board) PauseSchedule(ctx context.Context, id string, paused bool) error
 func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, err error) {
 	var began, next time.Time
 	var errs failures
-	for after := (storage.Schedule{}); ; {
+	for after := (backend.Schedule{}); ; {
 		due, now, later, err := b.store.DueSchedules(ctx, after, tickPage)
 		if err != nil {
 			return posted, 0, err
@@ -89,8 +90,8 @@ func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, 
 			posted = append(posted, ids...)
 			next = earlier(next, at)
 		}
-		if len(due) == tickPage && !due[tickPage-1].Next.After(began) { // there may be more
-			after = due[tickPage-1]
+		if n := len(due); n > 0 && later.Equal(now) && !due[n-1].Next.After(began) { // there may be more
+			after = due[n-1]
 			continue
 		}
 		if next = earlier(next, later); !next.IsZero() {
@@ -102,7 +103,7 @@ func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, 
 
 // tick posts the jobs of one schedule. It returns the ids of those that were not there yet, and the next tick.
 func (b *Board) tick(
-	ctx context.Context, s *storage.Schedule, now time.Time,
+	ctx context.Context, s *backend.Schedule, now time.Time,
 ) (ids []string, next time.Time, err error) {
 	if s.Err != nil {
 		return nil, next, s.Err
@@ -112,7 +113,7 @@ func (b *Board) tick(
 		return nil, next, fmt.Errorf("schedule %q: %w", s.ID, err)
 	}
 	for j := range move.Jobs {
-		if _, err := b.store.Job(ctx, move.Jobs[j].ID); errors.Is(err, ErrNotFound) {
+		if _, err := b.store.Job(ctx, move.Jobs[j].ID); errors.Is(err, storage.ErrNotFound) {
 			ids = append(ids, move.Jobs[j].ID)
 		}
 	}

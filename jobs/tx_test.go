@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -93,7 +94,7 @@ func TestPostTx(t *testing.T) {
 			}
 		}
 		order(1, (*sql.Tx).Rollback)
-		if _, err := board.Job(t.Context(), "j"); !errors.Is(err, jobs.ErrNotFound) {
+		if _, err := board.Job(t.Context(), "j"); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("rolled back, the job is there: %v", err)
 		}
 		order(2, (*sql.Tx).Commit)
@@ -140,7 +141,7 @@ func TestPostPgx(t *testing.T) {
 			}
 			job := jobs.Job{ID: "j", Flow: "ship", Input: n, RunLabels: map[string]string{"k": "v"}}
 			for i := range 2 {
-				if isNew, err := board.PostNewTx(t.Context(), sqlstore.Pgx(tx), job); err != nil || isNew != (i == 0) {
+				if _, isNew, err := board.PostNewTx(t.Context(), sqlstore.Pgx(tx), job); err != nil || isNew != (i == 0) {
 					t.Errorf("post %d: new %t, %v", i, isNew, err)
 				}
 			}
@@ -169,7 +170,7 @@ func TestPostInTask(t *testing.T) {
 				return ids[0], nil
 			})
 		}, atom.As("job"))
-		eng, err := engine.New(flow.Linear("f", next), engine.WithStore(store))
+		eng, err := engine.New(flow.Linear("f", next), store)
 		if err != nil {
 			t.Fatal(err)
 		}

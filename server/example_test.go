@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/server/workers"
@@ -23,7 +24,7 @@ func Example() {
 	defer stop()
 	store := memstore.New()
 	shop := flow.Linear("shop", atom.Remote[struct{}, string]("charge", "charge", atom.As("receipt")))
-	c, err := conductor.New(store, conductor.NewCatalog().Add(1, shop))
+	c, err := conductor.New(jobs.New(store, jobs.Policy{}), conductor.NewCatalog().Add(1, shop))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -50,7 +51,7 @@ func Example() {
 	w := worker.Worker{URL: url, Do: map[string]worker.Func{"charge": charge}}
 	go func() { ended <- w.Run(ctx) }()
 
-	if eng, err := engine.New(shop, engine.WithStore(store)); err == nil {
+	if eng, err := engine.New(shop, store); err == nil {
 		if result, err := eng.Run(ctx, "order-7"); err == nil {
 			fmt.Println(result.Value("receipt"))
 		}

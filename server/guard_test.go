@@ -23,6 +23,7 @@ import (
 
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/internal/faultstore"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
@@ -41,7 +42,7 @@ func TestReadinessSaysNoMore(t *testing.T) {
 	down := faultstore.New(memstore.New(), func(faultstore.Call) faultstore.Fault {
 		return faultstore.Fault{Err: errors.New("dial ebb@db.example.org:5432/ledger")}
 	})
-	c, err := conductor.New(down, conductor.NewCatalog())
+	c, err := conductor.New(jobs.New(down, jobs.Policy{}), conductor.NewCatalog())
 	if err != nil {
 		t.Fatal(err)
 	}

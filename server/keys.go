@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -134,7 +135,7 @@ type keyring struct {
 // may have permission to read it. If root owns the file, a group may also read it, because systemd and Kubernetes
 // provide secrets in this way.
 func newKeyring(file string, log hclog.Logger) (*keyring, error) {
-	f, err := os.Open(file)
+	f, err := limitedfile.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
@@ -219,6 +220,9 @@ func readKeys(f *os.File) (*keys, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
+	}
+	if !info.Mode().IsRegular() && info.Mode()&fs.ModeNamedPipe == 0 {
+		return nil, fmt.Errorf("keys: %s is no file, but a folder or a device", f.Name())
 	}
 	if info.Mode().Perm()&othersOf(info) != 0 {
 		return nil, fmt.Errorf("keys %s: file permissions are too open: run chmod 600 %s", f.Name(), f.Name())

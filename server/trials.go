@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 )
 
 // What a process keeps of trials, see [Trials].
@@ -29,7 +29,7 @@ type Trials struct {
 
 type trial struct {
 	id, owner string
-	store     storage.Store
+	store     backend.Store
 	at        time.Time
 }
 
@@ -44,7 +44,7 @@ func (t *Trials) Check(owner string, now time.Time) error {
 // Keep keeps the store of a trial of a caller, and returns the id of the trial. If there are too many trials, Keep
 // forgets the oldest one of the caller, or one of another caller that is not fresh. If there is none, it keeps nothing
 // and returns the error of [Trials.Check].
-func (t *Trials) Keep(owner string, store storage.Store, now time.Time) (id string, err error) {
+func (t *Trials) Keep(owner string, store backend.Store, now time.Time) (id string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i, err := t.displaced(owner, now)
@@ -88,7 +88,7 @@ func (t *Trials) displaced(owner string, now time.Time) (int, error) {
 }
 
 // Of returns the store of a trial of a caller; ok is false if the process has no such trial any more.
-func (t *Trials) Of(owner, id string) (store storage.Store, ok bool) {
+func (t *Trials) Of(owner, id string) (store backend.Store, ok bool) {
 	if t == nil {
 		return nil, false
 	}

@@ -10,6 +10,9 @@ var (
 	ErrNotFound = errors.New("storage: not found")
 	// ErrExists is returned by Create and PostJob if the id is taken.
 	ErrExists = errors.New("storage: already exists")
+	// ErrJobDiffers is returned by PostJob if the id is that of a job with another flow, run or input. The call posted
+	// nothing.
+	ErrJobDiffers = errors.New("storage: the job exists, and differs")
 	// ErrConflict is wrapped by every [ConflictError]: a named record has changed.
 	ErrConflict = errors.New("storage: the record has changed")
 	// ErrFenced is returned if the claim is void: another owner has taken the run over, or another process the job.
@@ -25,10 +28,10 @@ var (
 	ErrGone = errors.New("storage: the token is no longer open")
 	// ErrEnded is returned by Send for a signal or an event to a run that has ended.
 	ErrEnded = errors.New("storage: the run has ended or is ending")
-	// ErrFull is returned by Send if the inbox of the run is full, see [MaxInbox].
+	// ErrFull is returned by Send if the inbox of the run is full.
 	ErrFull = errors.New("storage: the inbox is full")
-	// ErrTaken is returned to a worker whose lease expired and whose work another worker has taken since. Commit returns
-	// it if a token of Checkpoint.Used has changed.
+	// ErrTaken is returned to a worker whose lease expired and whose work another worker has taken since. Commit
+	// returns it if a token of Checkpoint.Used has changed.
 	ErrTaken = errors.New("storage: another worker has taken the work")
 	// ErrClosed is returned by a store after Close.
 	ErrClosed = errors.New("storage: the store is closed")

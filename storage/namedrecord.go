@@ -60,17 +60,25 @@ type NamedRecords interface {
 	// WriteRecords applies the writes in one transaction, all or nothing. It returns the records in the order of the
 	// writes, as they are now. A record that was deleted or kept has only Kind, Key and Revision; the Revision of a
 	// deleted one is 0. If a record does not have the revision that its write requires, WriteRecords writes nothing and
-	// returns a *[ConflictError]. If several processes write a record with the same Was, one of them succeeds. If a
-	// write is invalid, or two writes are for the same record, WriteRecords returns ErrInvalid.
+	// returns a *[ConflictError]. If several processes write a record with the same Was, one of them succeeds.
+	// If a write is invalid, or two writes are for the same record, WriteRecords returns ErrInvalid.
 	WriteRecords(ctx context.Context, writes ...RecordWrite) ([]NamedRecord, error)
 	// NamedRecord returns the record with that kind and key, or ErrNotFound.
 	NamedRecord(ctx context.Context, kind, key string) (NamedRecord, error)
-	// NamedRecords returns the records that q selects. With a limit it may return fewer, see [PageBytes]; an empty
-	// result means that none is left. [EachRecord] reads them page by page.
+	// NamedRecords returns the records that q selects. With a limit it may return fewer, see [PageBytes]; an
+	// empty result means that none is left. [EachRecord] reads them page by page.
 	NamedRecords(ctx context.Context, q RecordQuery) ([]NamedRecord, error)
 	// CountRecords returns how many records of a kind have keys that begin with prefix. Its cost grows with that
 	// number.
 	CountRecords(ctx context.Context, kind, prefix string) (int, error)
+}
+
+// Against returns a *[ConflictError] if revision is not the revision that the condition requires.
+func (c *RecordCheck) Against(revision int64) error {
+	if c.Revision == revision {
+		return nil
+	}
+	return &ConflictError{Kind: c.Kind, Key: c.Key, Want: c.Revision, Revision: revision}
 }
 
 // A ConflictError is returned if a named record does not have the revision that a write or a new run requires. The
@@ -95,84 +103,3 @@ func (e *ConflictError) Error() string {
 
 // Unwrap returns [ErrConflict].
 func (e *ConflictError) Unwrap() error { return ErrConflict }
-
-// Limits of named records. A store refuses more with [ErrInvalid].
-const (
-	//limit:values kind; key; body of a named record (`storage.MaxRecordKind`, `MaxRecordKey`, `MaxRecordBody`) |
-	//limit:and {B}; {MaxRecordKey B}; {MaxRecordBody B}
-	MaxRecordKind = 64            // bytes of a kind
-	MaxRecordKey  = 1024          // bytes of a key
-	MaxRecordBody = atom.MaxValue // bytes of a body
-	//limit:values writes of named records at once (`storage.MaxRecordWrites`) | {}
-	MaxRecordWrites = 100 // writes of one call of WriteRecords
-	//limit:values conditions on which a run starts (`storage.MaxRecordChecks`) | {}
-	MaxRecordChecks = 100 // checks of one new run
-)
-
-// Check returns an error that wraps ErrInvalid and names the problem if the write contradicts itself or is too large.
-func (w *RecordWrite) Check() error {
-	problem := ""
-	switch {
-	case w.Was < AnyRevision:
-		problem = fmt.Sprintf("cannot have revision %d", w.Was)
-	case w.Delete && w.Keep:
-		problem = "is both deleted and kept"
-	case (w.Delete || w.Keep) && w.Body != nil:
-		problem = "has a body that is not written"
-	case w.Delete && w.Was == 0:
-		problem = "is deleted although it must not exist"
-	case w.Keep && w.Was == AnyRevision:
-		problem = "is kept at any revision, which checks nothing"
-	case len(w.Body) > MaxRecordBody:
-		problem = fmt.Sprintf("has a body of %d bytes; at most %d are possible", len(w.Body), MaxRecordBody)
-	}
-	if problem != "" {
-		return fmt.Errorf("%w: record %.80q of kind %q %s", ErrInvalid, w.Key, w.Kind, problem)
-	}
-	return checkRecord(w.Kind, w.Key)
-}
-
-// Check returns an error that wraps ErrInvalid and names the problem if no record can meet the condition.
-func (c *RecordCheck) Check() error {
-	if c.Revision < 0 {
-		return fmt.Errorf("%w: record %.80q of kind %q cannot have revision %d", ErrInvalid, c.Key, c.Kind, c.Revision)
-	}
-	return checkRecord(c.Kind, c.Key)
-}
-
-// Against returns a *[ConflictError] if revision is not the revision that the condition requires.
-func (c *RecordCheck) Against(revision int64) error {
-	if c.Revision == revision {
-		return nil
-	}
-	return &ConflictError{Kind: c.Kind, Key: c.Key, Want: c.Revision, Revision: revision}
-}
-
-// Check returns an error that wraps ErrInvalid and names the problem if the query cannot be answered.
-func (q *RecordQuery) Check() error {
-	if len(q.Prefix) > MaxRecordKey {
-		return fmt.Errorf("%w: the prefix %.20q… is longer than %d bytes", ErrInvalid, q.Prefix, MaxRecordKey)
-	}
-	if q.After != nil {
-		if err := checkTexts(q.After.Key); err != nil {
-			return err
-		}
-	}
-	if err := checkTexts(q.Prefix); err != nil {
-		return err
-	}
-	return checkRecord(q.Kind, "any")
-}
-
-// checkRecord returns ErrInvalid if no record has that kind and key.
-func checkRecord(kind, key string) error {
-	switch {
-	case kind == "" || len(kind) > MaxRecordKind:
-		return fmt.Errorf("%w: the kind of a record, %.20q, has %d bytes; want 1 to %d", ErrInvalid, kind, len(kind),
-			MaxRecordKind)
-	case key == "" || len(key) > MaxRecordKey:
-		return fmt.Errorf("%w: the key of a record of kind %q, %.20q, has %d bytes; want 1 to %d", ErrInvalid, kind, key,
-			len(key), MaxRecordKey)
-	}
-	return checkTexts(kind, key)
-}

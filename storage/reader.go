@@ -9,19 +9,17 @@ import (
 // Reader is the part of a [Store] that reads runs. Records are copies, and values in payloads are filled in. If a
 // run does not exist, methods that ask about it return an error that wraps ErrNotFound.
 type Reader interface {
-	Lists
-	Keys
-	Queues
-
 	// Run returns the record of a run.
 	Run(ctx context.Context, id string) (Run, error)
+	// Runs returns the records of the runs that q selects. With a limit it may return fewer, see [PageBytes]; an empty
+	// result means that none is left. [EachRun] reads them page by page. If the record of a run is damaged, the error
+	// is in the Run.
+	Runs(ctx context.Context, q RunQuery) ([]Run, error)
 	// Atoms returns the atoms of a run that q selects, ordered by path. With a limit it may return fewer, see
 	// [PageBytes]; an empty result means that none is left.
 	Atoms(ctx context.Context, run string, q AtomQuery) ([]Atom, error)
 	// Atom returns the atom at path, or ErrNotFound.
 	Atom(ctx context.Context, run, path string) (Atom, error)
-	// AtomsAt returns the atoms that are stored at these paths, read at one moment, in the order of the paths.
-	AtomsAt(ctx context.Context, run string, paths ...string) ([]Atom, error)
 	// Tries returns all tries that the retry at path considers, including tries that its record does not contain.
 	// If the atom is not a retry, Tries returns nothing.
 	Tries(ctx context.Context, run, path string) (atom.History, error)
@@ -30,8 +28,7 @@ type Reader interface {
 	History(ctx context.Context, run string, after int64, limit int) ([]Entry, error)
 	// Events returns the events of the run's language that q selects: the entries of the history with the kind
 	// EntryEvent. It may return fewer than q.Limit, see [PageBytes]; an empty result means that none is left. Its cost
-	// depends on the size of the page, not on the history before it. Only events that Ebb 0.1 wrote before schema 13
-	// are found by reading the run's history.
+	// depends on the size of the page, not on the history before it.
 	Events(ctx context.Context, run string, q EventQuery) ([]Entry, error)
 	// Undos returns up to limit entries of the undo stack with numbers smaller than below, topmost first. Below 0
 	// starts at the top, limit 0 means all.
@@ -48,15 +45,6 @@ type Reader interface {
 	Token(ctx context.Context, id string) (Token, error)
 }
 
-// Queues is the part of a [Reader] that finds the work of task queues.
-type Queues interface {
-	// QueuedTokens returns the ids of up to most tokens of these queues that a worker can take now, in the order in
-	// which [Inbox.TakeToken] gives them out. It takes none.
-	QueuedTokens(ctx context.Context, queues []string, most int) (ids []string, err error)
-	// CountQueued returns how many tokens of a queue a worker can take now. It counts up to most.
-	CountQueued(ctx context.Context, queue string, most int64) (int64, error)
-}
-
 // An AtomQuery selects atoms of a run. The zero query selects all atoms.
 type AtomQuery struct {
 	Live  bool   // only atoms that the run needs to continue
@@ -66,7 +54,7 @@ type AtomQuery struct {
 
 // An EventQuery selects events of a run's language by [Entry.Number]. The zero query selects all events, in their
 // order. Numbers rise with [Entry.Seq] over all flows of the run. They have gaps where the language only counted its
-// events, see [Checkpoint.Untold].
+// events.
 type EventQuery struct {
 	After   int64 // only events after this one: larger numbers or, with Reverse, smaller ones; 0 means all
 	Reverse bool  // the last event first

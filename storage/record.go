@@ -9,12 +9,6 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// InlineLimit is the size in bytes up to which the store copies a value into each record that holds it. The store
-// keeps a larger value once, as a payload of the run.
-//
-//limit:values value copied into records (`storage.InlineLimit`) | {B} | stored once
-const InlineLimit = 256
-
 // A Held value is a value in a record, inline or as a payload of the run. The zero Held means that there is no
 // value.
 type Held struct {
@@ -33,7 +27,7 @@ type Run struct {
 	Parent     string            // id of the run that started this one; "" if none did
 	Root       string            `json:",omitempty"` // id of the topmost ancestor; "" if no run started this one
 	Depth      int64             `json:",omitempty"` // number of ancestors
-	Key        string            `json:",omitempty"` // key of the run, see [Keys]; "" if it has none; does not change
+	Key        string            `json:",omitempty"` // key of the run; "" if it has none; does not change
 	Continues  string            `json:",omitempty"` // id of the run whose work this run continues; "" if none
 	Trace      string            // W3C traceparent that the run was started under; "" if there is none
 	Job        string            // id of the job that asked for the run; "" if none did
@@ -58,9 +52,9 @@ type Run struct {
 	Growth             // counters of work done and bytes written
 	Undos   int64      // number of entries on the undo stack
 	Memory  atom.Value // the language's memory between steps, or options of a planned flow's run; may be nil
-	Lost    int64      // number of deaths of its owners, each within [LostWindow] of the previous one
+	Lost    int64      // number of deaths of its owners, each within an hour of the previous one
 
-	Suspicion Suspicion `json:",omitzero"` // whether the run may kill the processes that drive it
+	CrashLoop CrashLoop `json:",omitzero"` // whether the run may kill the processes that drive it
 
 	Fence   int64     // rises when a process takes the run over; the store compares it before every owner write
 	ClaimID string    // id of the current owner's claim; "" if no process drives the run

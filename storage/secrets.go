@@ -3,7 +3,6 @@ package storage
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -22,8 +21,8 @@ type Secrets struct {
 	// Symbols are names of members of JSON objects. Mask replaces their values in every value of the run, at any
 	// depth.
 	Symbols []string
-	// Atoms are paths of atoms whose results are masked as a whole; "*" is all atoms. A path without numbers matches all
-	// visits and children: Ship/Pack also matches Ship[3]/Pack#2.
+	// Atoms are paths of atoms whose results are masked as a whole; "*" is all atoms. A path without numbers matches
+	// all visits and children: Ship/Pack also matches Ship[3]/Pack#2.
 	Atoms []string
 }
 
@@ -149,17 +148,4 @@ func endOfValue(text []byte, i int) int {
 		i++
 	}
 	return len(text)
-}
-
-func (s Secrets) check() error {
-	if n := len(s.Symbols) + len(s.Atoms); n > MaxSecrets {
-		return fmt.Errorf("%w: %d secrets; want up to %d", ErrInvalid, n, MaxSecrets)
-	}
-	for _, name := range slices.Concat(s.Symbols, s.Atoms) {
-		if name == "" || len(name) > MaxSecret {
-			return fmt.Errorf("%w: the name of a secret, %.20q, has %d bytes; want 1 to %d", ErrInvalid, name, len(name),
-				MaxSecret)
-		}
-	}
-	return nil
 }

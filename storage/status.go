@@ -102,13 +102,8 @@ func (e *Entry) Status() Status {
 
 // AsksPerson reports whether the run's language says that a person must decide how the run continues, while the run is
 // open. The run's failure says about what.
-func (r *Run) AsksPerson() bool { return asksPerson(r.Outcome, r.Undo, r.Failure) }
-
-// AsksPerson is [Run.AsksPerson] after the commit.
-func (h *Head) AsksPerson() bool { return asksPerson(h.Outcome, h.Undo, h.Failure) }
-
-func asksPerson(outcome Outcome, undo Undone, failure *atom.Failure) bool {
-	return outcome == Unfinished && undo == UndoFailed && failure != nil && failure.Code == atom.CodeNeedsPerson
+func (r *Run) AsksPerson() bool {
+	return r.Outcome == Unfinished && r.Undo == UndoFailed && r.Failure != nil && r.Failure.Code == atom.CodeNeedsPerson
 }
 
 // NeedsPerson reports whether a person must decide before the run continues: its undo failed, its language asks a

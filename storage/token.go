@@ -1,35 +1,13 @@
 package storage
 
 import (
-	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
 )
 
-// A TokenEnd is how a token ends, see [Inbox.EndToken].
-type TokenEnd struct {
-	Take    int64         // number of the take that must have the token, or Untaken; 0 means any
-	Beat    time.Time     // when the last heartbeat must have arrived, see Token.Beat; zero means any
-	Result  atom.Value    // result of the atom, if Failure is nil
-	Failure *atom.Failure // why the atom failed
-	Issuer  *Issuer       // who ends it, if a person does, see [Message]; nil for a worker
-}
-
-// Check returns an error that wraps ErrInvalid and names the problem if no token can end like this.
-func (e *TokenEnd) Check() error {
-	if f := e.Failure; f != nil {
-		if !utf8.ValidString(f.Code) || !utf8.ValidString(f.Message) {
-			return fmt.Errorf("%w: the failure %.40q is not UTF-8", ErrInvalid, f.Code)
-		}
-		return checkValue("details of the failure", f.Details)
-	}
-	return checkValue("result of the token", e.Result)
-}
-
-// Untaken is a value of [TokenEnd].Take: the token ends only if no worker has taken its work yet. Otherwise Take is the
-// number of the take, which counts how many workers have taken the work, or 0 to end the token in any case.
+// Untaken stands in place of the number of a take: it ends a token only if no worker has taken its work yet. The number
+// of a take counts how many workers have taken the work; 0 ends the token in any case.
 const Untaken int64 = -1
 
 // A TokenLimit names one of the time limits of an attempt that waits for a token.
@@ -96,8 +74,8 @@ type Token struct {
 	Result  atom.Value    // result, if State is TokenCompleted
 	Failure *atom.Failure // failure, if State is TokenFailed
 	Queue   string        // task queue from which workers take the work; "" means that workers do not take it
-	// Priority orders the work of a queue: higher numbers first. Work of the same priority is taken in the order of Beat,
-	// and work of one checkpoint in the order of Checkpoint.Tokens.
+	// Priority orders the work of a queue: higher numbers first. Work of the same priority is taken in the order of
+	// Beat, and work of one checkpoint in the order of Checkpoint.Tokens.
 	Priority int32
 	Work     atom.Value // input for the worker; nil if the atom's record contains it, or the token has ended
 	Worker   string     // name of the worker that took it last; "" if none took it
@@ -107,12 +85,6 @@ type Token struct {
 	Progress float64    // progress that the worker reported with a heartbeat, from 0 to 1
 	Details  atom.Value // details that the worker reported with its last heartbeat that had any; may be nil
 	GiveUp   bool       // the worker is told, at its next heartbeat, to give the work up; if none took it, none can
-}
-
-// A TokenUse is a change of an open token that a caller asks for, as part of a checkpoint.
-type TokenUse struct {
-	Token Token // the new state of the token
-	Was   int64 // the token's Take before; if it is another one by now, the checkpoint is not written
 }
 
 // TokenState tells whether a [Token] can be used and, if not, why.
@@ -126,3 +98,27 @@ const (
 	TokenExpired                     // its deadline or heartbeat passed
 	TokenGone                        // its attempt has ended: the atom was cancelled or reset
 )
+
+// A TokenEnd is the end that a party gives to a token.
+type TokenEnd struct {
+	Take    int64         // number of the take that must have the token, or Untaken; 0 means any
+	Beat    time.Time     // when the last heartbeat must have arrived, see Token.Beat; zero means any
+	Result  atom.Value    // result of the atom, if Failure is nil
+	Failure *atom.Failure // why the atom failed
+	Issuer  *Issuer       // who ends it, if a person does, see Message.Issuer; nil for a worker
+}
+
+// A WorkRequest asks for work of a task queue for a worker.
+type WorkRequest struct {
+	Queues []string      // task queues to take work from, 1 to 100
+	Worker string        // name of the worker, for people; need not be unique, must not be ""
+	Lease  time.Duration // how long the worker keeps the work unless it extends the lease; 0 means without end
+}
+
+// A Heartbeat says that a worker is alive.
+type Heartbeat struct {
+	Take     int64         // number under which the worker took the token; 0 applies in any case, and keeps the lease
+	Lease    time.Duration // how long the worker keeps the work from now on; 0 means without end
+	Progress float64       // from 0 to 1; 0 keeps the last progress
+	Details  atom.Value    // nil keeps the last details; at most [atom.MaxFailureDetails] bytes
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -63,11 +64,11 @@ func (d *direct) RoundTrip(r *http.Request) (*http.Response, error) {
 // play lets a worker do the tasks of one run of a flow, over a network that loses
 // requests, until that has ended.
 func play(t *testing.T, root flow.Node, lose map[string]int, do map[string]worker.Func,
-	meanwhile func(storage.Store),
+	meanwhile func(backend.Store),
 ) storage.Run {
 	t.Helper()
 	store := memstore.New()
-	eng, err := engine.New(root, engine.WithStore(store))
+	eng, err := engine.New(root, store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func TestLetGo(t *testing.T) {
 				}}
 				run := play(t, flow.Linear("f", atom.Remote[struct{}, string]("do", "do", atom.As("x"))),
 					map[string]int{"/heartbeat": c.lose}, do,
-					func(store storage.Store) {
+					func(store backend.Store) {
 						synctest.Wait()
 						if !c.send {
 							return

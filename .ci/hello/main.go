@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 func main() {
@@ -16,7 +17,7 @@ func main() {
 		fmt.Println("hello")
 		return struct{}{}, nil
 	})
-	eng, err := engine.New(flow.Linear("hello", greet))
+	eng, err := engine.New(flow.Linear("hello", greet), memstore.New())
 	if err == nil {
 		_, err = eng.Run(context.Background(), "hello-1")
 	}

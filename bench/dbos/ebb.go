@@ -41,7 +41,7 @@ func runEbb(ctx context.Context, p place, w workload) (took time.Duration, err e
 	if w.parallel {
 		f = flow.Unordered("bench", nodes...)
 	}
-	eng, err := engine.New(f, engine.WithStore(store), engine.WithParallelism(w.steps))
+	eng, err := engine.New(f, store, engine.WithParallelism(w.steps))
 	if err != nil {
 		return 0, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
@@ -39,7 +40,7 @@ func serving(ctx context.Context, stores []*sqlstore.Store, catalog func() *cond
 	var wg sync.WaitGroup
 	errs := make([]error, len(stores))
 	for i, store := range stores {
-		c, err := conductor.New(store, catalog(), conductor.WithSlots(slots))
+		c, err := conductor.New(jobs.New(store, jobs.Policy{}), catalog(), engine.WithSlots(slots))
 		if err != nil {
 			cancel()
 			return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -38,7 +39,7 @@ func (s *server) copyMachine(ctx context.Context, name string, names []string) (
 		return err
 	}
 	of.records = slices.Concat(versions, []storage.NamedRecord{machine})
-	described, err := store.Definitions(ctx, storage.DefinitionQuery{Name: name})
+	described, err := store.Definitions(ctx, backend.DefinitionQuery{Name: name})
 	if err != nil {
 		return err
 	}
@@ -58,10 +59,10 @@ func (s *server) copyMachine(ctx context.Context, name string, names []string) (
 }
 
 // copyTo stores the machine under one other name.
-func (m *storedMachine) copyTo(ctx context.Context, store storage.Store, to string) error {
+func (m *storedMachine) copyTo(ctx context.Context, store backend.Store, to string) error {
 	replaced := []string{`"` + m.name + `"`, `"` + to + `"`}
 	for _, d := range m.definitions {
-		hash := storage.DefinitionHash(to, d.Language, d.Text)
+		hash := backend.DefinitionHash(to, d.Language, d.Text)
 		replaced = append(replaced, d.Hash, hash)
 		if _, err := store.PutDefinition(ctx, storage.Definition{
 			Hash: hash, Name: to, Language: d.Language, Text: bytes.Clone(d.Text),

@@ -6,6 +6,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // BenchmarkStates runs the workloads by themselves.
@@ -26,7 +27,7 @@ func benchmarkWorkload(b *testing.B, w *workload, name string, opts ...engine.Op
 		input := atom.MustEncode(w.Input)
 		b.ReportAllocs()
 		for b.Loop() {
-			eng, err := engine.New(m.Flow(), opts...)
+			eng, err := engine.New(m.Flow(), memstore.New(), opts...)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -21,6 +21,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 //go:embed workloads.json
@@ -127,7 +128,7 @@ func ours(t *testing.T, all []*workload, opts ...engine.Option) runner {
 		for i := range times {
 			if i%100 == 0 { // what has ended is kept as long as the engine
 				var err error
-				if eng, err = engine.New(machines[w].Flow(), opts...); err != nil {
+				if eng, err = engine.New(machines[w].Flow(), memstore.New(), opts...); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -18,9 +18,9 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/server/api"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
@@ -40,13 +40,13 @@ func object(t *testing.T, members map[string]any) string {
 }
 
 // events reads the events of a machine in pages, and those of a flow of Go, which has none.
-func (w *apiWorld) events(store storage.Store) {
+func (w *apiWorld) events(store backend.Store) {
 	w.Helper()
 	m, err := asl.Parse("pass", []byte(`{"StartAt": "A", "States": {"A": {"Type": "Pass", "End": true}}}`))
 	if err != nil {
 		w.Fatal(err)
 	}
-	e, err := engine.New(m.Flow(), engine.WithStore(store))
+	e, err := engine.New(m.Flow(), store)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func (w *apiWorld) events(store storage.Store) {
 }
 
 // definitions checks, tries and stores definitions.
-func (w *apiWorld) definitions(store storage.Store) {
+func (w *apiWorld) definitions(store backend.Store) {
 	w.Helper()
 	post := func(status int, route string, members map[string]any) map[string]any {
 		w.Helper()

@@ -22,6 +22,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/draft"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/api"
@@ -59,7 +60,7 @@ type apiWorld struct {
 	routes   map[string]bool // that were asked
 }
 
-func newAPIWorld(t *testing.T, store storage.Store, root flow.Node) *apiWorld {
+func newAPIWorld(t *testing.T, store backend.Store, root flow.Node) *apiWorld {
 	t.Helper()
 	w := &apiWorld{T: t, schemas: jsonschema.NewCompiler(), operates: true, routes: map[string]bool{}}
 	w.schemas.AssertFormat()
@@ -148,7 +149,7 @@ func TestAPI(t *testing.T) {
 	boot := booter{make(chan struct{}), make(chan struct{})}
 	root := flow.Linear("boot",
 		atom.Task[struct{}, string]("volume", volumes{}), atom.Task[struct{}, string]("boot", boot))
-	eng, err := engine.New(root, engine.WithStore(store))
+	eng, err := engine.New(root, store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +284,7 @@ func (w *apiWorld) lines() {
 }
 
 // board reads everything that is not a run.
-func (w *apiWorld) board(store storage.Store) {
+func (w *apiWorld) board(store backend.Store) {
 	w.Helper()
 	board := jobs.New(store, jobs.Policy{})
 	if _, err := board.Post(w.Context(), jobs.Job{ID: "j", Flow: "else"}, jobs.Job{ID: "k", Flow: "else"}); err != nil {
@@ -296,7 +297,7 @@ func (w *apiWorld) board(store storage.Store) {
 		w.Fatal(err)
 	}
 	def, err := store.PutDefinition(w.Context(), storage.Definition{
-		Hash: storage.DefinitionHash("m", "asl", []byte("{}")), Name: "m", Language: "asl", Text: []byte("{}"),
+		Hash: backend.DefinitionHash("m", "asl", []byte("{}")), Name: "m", Language: "asl", Text: []byte("{}"),
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -346,7 +347,7 @@ func (w *apiWorld) commands() {
 }
 
 // changes sets up what runs need, twice with the same key, and reads who did it.
-func (w *apiWorld) changes(store storage.Store) {
+func (w *apiWorld) changes(store backend.Store) {
 	w.Helper()
 	post := func(status int, route, body string, headers ...string) map[string]any {
 		w.Helper()
@@ -418,9 +419,9 @@ func (w *apiWorld) changes(store storage.Store) {
 }
 
 // newestAudit returns the number of the first line of the audit about a command that begins so.
-func (w *apiWorld) newestAudit(store storage.Store, begins string) string {
+func (w *apiWorld) newestAudit(store backend.Store, begins string) string {
 	w.Helper()
-	lines, err := store.Audit(w.Context(), storage.AuditQuery{})
+	lines, err := store.Audit(w.Context(), backend.AuditQuery{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -434,10 +435,9 @@ func (w *apiWorld) newestAudit(store storage.Store, begins string) string {
 }
 
 // tokens are hidden from those who may only read, who cannot send commands either.
-func (w *apiWorld) tokens(store storage.Store) {
+func (w *apiWorld) tokens(store backend.Store) {
 	w.Helper()
-	charge, err := engine.New(flow.Linear("shop", atom.Remote[struct{}, string]("charge", "charge")),
-		engine.WithStore(store))
+	charge, err := engine.New(flow.Linear("shop", atom.Remote[struct{}, string]("charge", "charge")), store)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -451,7 +451,7 @@ func (w *apiWorld) tokens(store storage.Store) {
 	token := open[0].ID
 	leaks, err := engine.New(flow.Linear("leaks", atom.Func("show", func(context.Context, struct{}) (string, error) {
 		return "callback\n" + token, nil
-	})), engine.WithStore(store))
+	})), store)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/jobs/bulk"
 	"github.com/ebbflow/ebb/states"
@@ -25,9 +27,7 @@ import (
 // that refuse.
 func TestBulkKilled(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	longtest.Needs(t)
 	b := newBulkWorld(t)
 	server := b.serve(t)
 	b.until(t, "all runs wait or have ended", func() bool {
@@ -157,7 +157,7 @@ func (b *bulkWorld) check(t *testing.T) {
 	given := map[string]int{}
 	for below := int64(0); ; {
 		const atOnce = 1000
-		lines, err := b.store.Audit(t.Context(), storage.AuditQuery{Below: below, Limit: atOnce})
+		lines, err := b.store.Audit(t.Context(), backend.AuditQuery{Below: below, Limit: atOnce})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func TestCommittedIsDone(t *testing.T) {
 	}
 	root := flow.Unordered("f",
 		atom.Awaits[int]("wait", "paid", atom.Deferral{}), atom.Remote[struct{}, int]("work", "work"))
-	e, err := engine.New(root, engine.WithStore(store))
+	e, err := engine.New(root, store)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,13 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -36,14 +36,14 @@ var killable = []struct {
 }
 
 // TestCrashAnywhere kills runs at random moments: before, in or after any of
-// their calls, or while they wait. How many is EBB_CRASH_KILLS.
+// their calls, or while they wait.
 //
 // Guarantee (G5): Go, ASL and SM4C flows survive kills while they grow, wait, retry and undo, and at failpoints around
 // commits, calls, waits and reverts.
-// Also: (80 kills, 200 in `.ci/run`, 5,000 in `make soak`), `TestCrashAtFailpoints`.
+// Also: (40 kills, 200 in `.ci/run`, 5,000 in `make soak`), `TestCrashAtFailpoints`.
 func TestCrashAnywhere(t *testing.T) {
 	t.Parallel()
-	kills := crashKills(t)
+	kills := longtest.Count(40, 100, 5000)
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
 	var victims []kill
@@ -85,20 +85,12 @@ func TestCrashAnywhere(t *testing.T) {
 	}
 }
 
-// crashKills returns how many runs are killed.
-func crashKills(t *testing.T) int {
-	t.Helper()
-	if text := os.Getenv("EBB_CRASH_KILLS"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal("EBB_CRASH_KILLS: ", err)
-		}
-		return n
+// killed returns the visits that are killed: the first and the last, or all in CI.
+func killed(visits []int) []int {
+	if longtest.On() || len(visits) == 1 {
+		return visits
 	}
-	if testing.Short() {
-		return 8
-	}
-	return 80
+	return []int{visits[0], visits[len(visits)-1]}
 }
 
 // A kill is a run whose process is killed, perhaps twice.
@@ -159,10 +151,7 @@ func TestCrashAtFailpoints(t *testing.T) {
 	}
 	var kills []kill
 	for _, test := range tests {
-		if testing.Short() {
-			test.visits = test.visits[:1]
-		}
-		for _, visit := range test.visits {
+		for _, visit := range killed(test.visits) {
 			kills = append(kills, kill{
 				fmt.Sprintf("%s, visit %d, in %s", test.place, visit, test.file), test.want,
 				fmt.Sprintf("%s=%s %d", killAt, test.place, visit), newVictim(t, test.file),
@@ -221,17 +210,13 @@ func TestCrashTakesProgramsAlong(t *testing.T) {
 func TestCrashInCancel(t *testing.T) {
 	t.Parallel()
 	places := []string{"engine.committed", "sqlstore.commit.before", "engine.reverting"}
-	visits := []int{1, 2, 3, 5}
-	if testing.Short() {
-		visits = visits[1:2]
-	}
 	type kill struct {
 		place  string
 		victim *victim
 	}
 	var kills []kill
 	for _, place := range places {
-		for _, visit := range visits {
+		for _, visit := range killed([]int{1, 2, 3, 5}) {
 			kills = append(kills, kill{fmt.Sprintf("%s=%s %d", killAt, place, visit), newVictim(t, "steps.asl.json")})
 		}
 	}

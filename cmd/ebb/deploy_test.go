@@ -34,7 +34,8 @@ func TestDeploy(t *testing.T) {
 		return string(text)
 	}
 	var said bytes.Buffer
-	args := []string{"serve", "--check", "--config", "../../deploy/ebb.yaml", "--dir", "."}
+	database := filepath.Join(t.TempDir(), "ebb.db") // the folder of its own is made by the unit
+	args := []string{"serve", "--check", "--config", "../../deploy/ebb.yaml", "--dir", ".", "--dsn", database}
 	if status := execute(context.Background(), args, strings.NewReader(""), &said, &said); status != exit.Success {
 		t.Errorf("ebb.yaml: %d %s", status, &said)
 	}

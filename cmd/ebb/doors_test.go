@@ -12,8 +12,9 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/storage"
@@ -38,7 +39,7 @@ func TestDoors(t *testing.T) {
 			atom.Deferrable(atom.Deferral{}), atom.As("votes")),
 		atom.Remote[struct{}, consent]("work", "count", atom.As("counted")),
 	)
-	e, err := engine.New(root, engine.WithStore(store))
+	e, err := engine.New(root, store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestDoors(t *testing.T) {
 	}
 	event := `{"specversion":"1.0","id":"1","source":"s","type":"t"}`
 	work := "/tasks/" + task.Token + ".1/"
-	many := make([]storage.Message, storage.MaxInbox)
+	many := make([]storage.Message, backend.MaxInbox)
 	for i := range many {
 		many[i] = storage.Message{Run: "full", Kind: flow.MessageSignal, Name: "other"}
 	}
@@ -164,7 +165,7 @@ func TestDoors(t *testing.T) {
 }
 
 // state is what the runs of the test have stored, without lines of refused commands.
-func state(t *testing.T, store storage.Store) string {
+func state(t *testing.T, store backend.Store) string {
 	t.Helper()
 	var all bytes.Buffer
 	for _, id := range []string{"boot-1", "full", "machine"} {

@@ -32,8 +32,8 @@ func driveGoFlow(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // it is closed even if ctx ended
-	eng, err := engine.New(goFlows[name](), engine.WithStore(store), engine.WithTasks(journalling{}))
+	defer func() { err = errors.Join(err, store.Close()) }()
+	eng, err := engine.New(goFlows[name](), store, engine.WithTasks(journalling{}))
 	if err != nil {
 		return err
 	}

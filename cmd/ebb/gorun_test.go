@@ -16,7 +16,7 @@ import (
 // gorun is a program with a flow in Go, as others have it: gorun RUN [WAIT]
 // drives a run until it rests, or with WAIT until it only waits. The order is
 // approved by the party that has a token, paid by a signal, and delivered unless the
-// file broken is there. What it does it notes in a file named after the run.
+// file broken is there. If the file changed is there, the flow has another step. What it does it notes in a file named after the run.
 func gorun() {
 	if err := order(context.Background(), os.Args[1], len(os.Args) > 2); err != nil {
 		fmt.Fprintln(os.Stdout, err)
@@ -29,7 +29,7 @@ func order(ctx context.Context, run string, unload bool) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // it is closed even if ctx ended
+	defer func() { err = errors.Join(err, store.Close()) }()
 	note := func(text string) error {
 		f, err := os.OpenFile(run+".journal", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -54,12 +54,16 @@ func order(ctx context.Context, run string, unload bool) (err error) {
 			},
 			append(opts, atom.As(name))...)
 	}
-	eng, err := engine.New(flow.Linear("order",
+	steps := []flow.Node{
 		step("reserve", func(ctx context.Context) error { atom.Progress(ctx, 0.4, "two of five"); return nil }),
 		step("approve", func(context.Context) error { return atom.ErrDeferred }, atom.Deferrable(atom.Deferral{Deadline: time.Hour})),
 		atom.Awaits[string]("pay", "paid", atom.Deferral{}, atom.As("receipt")),
 		step("deliver", func(context.Context) error { return broken() }),
-	), engine.WithStore(store))
+	}
+	if _, err := os.Stat("changed"); err == nil {
+		steps = append(steps, step("ship", func(context.Context) error { return nil }))
+	}
+	eng, err := engine.New(flow.Linear("order", steps...), store)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/command"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -144,7 +145,7 @@ func newHostileDatabase(t *testing.T) *hostileDatabase {
 		}
 	}()
 	value := atom.FromJSON(name)
-	labels := map[string]string{hostile: hostile, storage.NeedLabel + hostile: hostile}
+	labels := map[string]string{hostile: hostile, backend.NeedLabel + hostile: hostile}
 	now := time.Now()
 	for what, err := range map[string]error{
 		"run": store.Create(t.Context(), storage.Run{ID: hostile, Flow: hostile, Labels: labels, Input: storage.Held{Data: value}, Due: now.Add(-time.Hour)}),
@@ -152,7 +153,7 @@ func newHostileDatabase(t *testing.T) *hostileDatabase {
 			storage.Message{Run: h.run, Kind: hostile, Name: hostile, Body: value, Sent: now}),
 		"job":      store.PostJob(t.Context(), storage.Job{ID: hostile, Run: hostile, Flow: hostile, Labels: labels, RunLabels: labels, Created: now.Add(-time.Hour)}),
 		"limit":    store.SetLimit(t.Context(), storage.Limit{Flow: "f", Label: hostile, Runs: 1}),
-		"schedule": store.PutSchedule(t.Context(), storage.Schedule{ID: hostile, Spec: "@daily", Flow: hostile, Needs: labels, Labels: labels, CatchUp: 1, Next: now}),
+		"schedule": store.PutSchedule(t.Context(), backend.Schedule{ID: hostile, Spec: "@daily", Flow: hostile, Needs: labels, Labels: labels, CatchUp: 1, Next: now}),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)

@@ -81,7 +81,8 @@ func TestHungProcess(t *testing.T) {
 	}
 
 	out, err := v.ebb("", "doctor").CombinedOutput()
-	if exitOf(err) != exit.Failure || !bytes.Contains(out, []byte(named)) || !bytes.Contains(out, fmt.Appendf(nil, "kill -CONT %d", pid)) {
+	if exitOf(err) != exit.Failure || !bytes.Contains(out, []byte(named)) || !bytes.Contains(out, fmt.Appendf(nil, "kill -CONT %d", pid)) ||
+		!bytes.Contains(out, []byte("was stopped: its runs stand still")) {
 		t.Errorf("ebb doctor ends with %v and says\n%s", err, out)
 	}
 	out, err = v.ebb("", "why", crashRun).CombinedOutput()

@@ -124,7 +124,7 @@ func (p *population) serve(t *testing.T, patience time.Duration) storage.Run {
 				_ = cmd.Process.Kill() // it may have ended
 				<-exited               //nolint:errcheck // it was killed
 				run, err := p.store.Run(context.Background(), killer)
-				t.Fatalf("after %d deaths the killer is %v, %+v (%v); the last server said:\n%s", p.died, run.State, run.Suspicion, err, said.String())
+				t.Fatalf("after %d deaths the killer is %v, %+v (%v); the last server said:\n%s", p.died, run.State, run.CrashLoop, err, said.String())
 			case <-exited: //nolint:errcheck // the state of the process says how it ended
 			}
 			look.Stop()
@@ -240,11 +240,11 @@ func controlGroup(t *testing.T, limit int64) string {
 
 // TestNestedMapsBesideSleepers drives five nested Maps over 30 items beside ten runs that
 // sleep. With a budget, set or that of a control group, the Maps are parked before the system
-// kills the process. Without one the system kills it, and the Maps are parked by trials. The
+// kills the process. Without one the system kills it, and the Maps are parked by isolations. The
 // sleepers succeed.
 //
 // Attack (Runs and processes that die): Five nested Maps over 30 items fill the memory beside ten sleeping runs.
-// Result: The sleepers succeed. The process sets the Maps aside at its budget; without one, trials find them.
+// Result: The sleepers succeed. The process sets the Maps aside at its budget; without one, isolations find them.
 // Also: `engine: TestMemoryBudget`.
 func TestNestedMapsBesideSleepers(t *testing.T) {
 	t.Parallel()

@@ -80,7 +80,7 @@ func (p *pathTest) runGo(id string) {
 	if err != nil {
 		p.Fatal(err)
 	}
-	eng, err := engine.New(root, engine.WithStore(store), engine.WithInputs(list))
+	eng, err := engine.New(root, store, engine.WithInputs(list))
 	if err != nil {
 		p.Fatal(err)
 	}

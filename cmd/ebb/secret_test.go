@@ -31,7 +31,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	}, nil, atom.Requires("password"), atom.ProvidesFields("token", "user"), atom.Secret("password", "token"))
 	sign := atom.Untyped("sign", func(context.Context, atom.Values) (any, error) { return secret, nil }, nil, atom.Secret())
 	fail := atom.Func("fail", func(context.Context, struct{}) (int, error) { return 0, errors.New("no") })
-	eng, err := engine.New(flow.Linear("f", login, sign, fail), engine.WithStore(store), engine.With(atom.NewKey[string]("password"), secret))
+	eng, err := engine.New(flow.Linear("f", login, sign, fail), store, engine.With(atom.NewKey[string]("password"), secret))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -46,9 +47,7 @@ var stormModes = []stormMode{{1, "between"}, {2, "between"}, {2, "amid"}, {1, ""
 // heartbeat and signal that was accepted before a command, a time limit or a failure beside it: by every door, on one
 // and two processes, with a kill between the two.
 func TestStorm(t *testing.T) { //nolint:paralleltest,tparallel // its processes would slow down the tests beside it
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
+	longtest.Needs(t)
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		storm(t, "")
@@ -199,7 +198,7 @@ func (w *stormWorld) round(ctx context.Context, round int, scripts []script, m s
 		}
 		if len(wrong) > 0 {
 			count[pair][2]++
-			w.Errorf("%v, run %s:\n  %s\n  again: EBB_STORM=30s EBB_STORM_PLAY='%v %d%s' go test ./cmd/ebb -run '%s'",
+			w.Errorf("%v, run %s:\n  %s\n  again: EBB_TEST_LONG=1 EBB_STORM=30s EBB_STORM_PLAY='%v %d%s' go test ./cmd/ebb -run '%s'",
 				p, p.run, strings.Join(wrong, "\n  "), p.script, m.pairs, strings.TrimRight(" "+m.kill, " "), w.Name())
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -45,7 +46,7 @@ func stormServer() {
 	store, err := sqlstore.Open(ctx, strings.TrimPrefix(os.Getenv("EBB_DSN"), "sqlite:"))
 	if err == nil {
 		var c *conductor.Conductor
-		if c, err = conductor.New(store, catalog); err == nil {
+		if c, err = conductor.New(jobs.New(store, jobs.Policy{}), catalog); err == nil {
 			fmt.Fprintln(os.Stderr, "serving")
 			err = c.Run(ctx)
 		}
@@ -106,7 +107,7 @@ func (w *stormWorld) prepare(ctx context.Context) {
 		}
 	}
 	for name, f := range stormFlows() {
-		eng, err := engine.New(f, engine.WithStore(w.store))
+		eng, err := engine.New(f, w.store)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -128,10 +129,11 @@ func (w *stormWorld) prepare(ctx context.Context) {
 		"domain": "storm", "name": "storm", "version": "1", "defaultTaskList": list, "defaultTaskStartToCloseTimeout": "5",
 		"defaultExecutionStartToCloseTimeout": "3600", "defaultChildPolicy": "TERMINATE",
 	})
-	for _, name := range []string{"book", "unbook"} {
+	// A server that is killed may have given an undo to nobody: it times out, and judge lets it be retried.
+	for name, limit := range map[string]string{"book": "NONE", "unbook": "5"} {
 		create("SimpleWorkflowService.RegisterActivityType", jsonObject{
 			"domain": "storm", "name": name, "version": "1", "defaultTaskList": list, "defaultTaskHeartbeatTimeout": "NONE",
-			"defaultTaskStartToCloseTimeout": "NONE", "defaultTaskScheduleToStartTimeout": "NONE", "defaultTaskScheduleToCloseTimeout": "NONE",
+			"defaultTaskStartToCloseTimeout": limit, "defaultTaskScheduleToStartTimeout": "NONE", "defaultTaskScheduleToCloseTimeout": "NONE",
 		})
 	}
 }

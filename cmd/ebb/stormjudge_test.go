@@ -14,16 +14,23 @@ import (
 func (p *play) judge(ctx context.Context) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	var run storage.Run
+	asked := time.Now() // to retry the undo
 	noUndo := p.command == "abandon" || p.flow == "swf" && p.thing == "failure"
 	if !p.until(fmt.Sprint(p, " rests, run ", p.run), func() (rests bool) {
 		var err error
 		if work, err := p.store.Run(ctx, p.work.run); err != nil || !work.State.Ended() { // of a child run
 			return false
 		}
-		run, err = p.store.Run(ctx, p.run)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return err == nil && run.State.Ended() && (p.flow != "swf" || noUndo || len(p.reports) > 0)
+		if run, err = p.store.Run(ctx, p.run); err != nil || !run.State.Ended() || p.flow != "swf" || noUndo {
+			return err == nil && run.State.Ended()
+		}
+		if told := p.undone(); told || time.Since(asked) < time.Second {
+			return told
+		}
+		asked = time.Now()
+		p.aws(ctx, p.alive(), "SimpleWorkflowService.SignalWorkflowExecution",
+			jsonObject{"domain": "storm", "workflowId": p.name + ":undo", "signalName": "retry"})
+		return false
 	}) {
 		say("it does not rest: %v", run.State)
 	}
@@ -86,6 +93,13 @@ func (p *play) judge(ctx context.Context) (wrong []string) {
 		say("the answers were %q and %q; the run is %v, %v, %v; the undo was told %q", p.thinged, p.ordered, run.State, run.Outcome, run.Failure, p.reports)
 	}
 	return wrong
+}
+
+// undone reports whether the undo was told something.
+func (p *play) undone() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.reports) > 0
 }
 
 // history returns the lines of the run with the work of the play, which may be a child run.

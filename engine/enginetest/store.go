@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/failat"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -12,4 +13,4 @@ import (
 //
 // To resume the run afterwards, pass a store that shares its records with another one,
 // such as the result of Join of a [memstore.New].
-func DieAt(s storage.Store, n int) storage.Store { return failat.DieAt(s, n) }
+func DieAt(s storage.Store, n int) storage.Store { return failat.DieAt(backend.Of(s), n) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/enginetest"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -19,7 +20,7 @@ func TestDieAt(t *testing.T) {
 		s := newShop(t)
 		records := memstore.New()
 		run := func(store storage.Store) error {
-			eng, err := engine.New(order(s), engine.WithStore(store))
+			eng, err := engine.New(order(s), store)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,9 +52,9 @@ func TestDieAtStep(t *testing.T) {
 	if err := records.Create(t.Context(), storage.Run{ID: "r", Flow: "f"}); err != nil {
 		t.Fatal(err)
 	}
-	s := enginetest.DieAt(records.Join(), 1)
-	step := func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
-		return &storage.Checkpoint{Head: storage.Head{Seq: snap.Run.Seq, State: states.FlowRunning}}, nil
+	s := backend.Of(enginetest.DieAt(records.Join(), 1))
+	step := func(snap *backend.Snapshot) (*backend.Checkpoint, error) {
+		return &backend.Checkpoint{Head: backend.Head{Seq: snap.Run.Seq, State: states.FlowRunning}}, nil
 	}
 	if err := s.Step(t.Context(), "r", step); err != nil {
 		t.Fatal(err)

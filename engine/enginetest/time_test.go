@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -21,11 +21,11 @@ import (
 func TestLongWaits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		open func(t *testing.T) storage.Store
+		open func(t *testing.T) backend.Store
 		wait time.Duration
 	}{
-		"memory": {func(*testing.T) storage.Store { return memstore.New() }, 24 * time.Hour},
-		"sqlite": {func(t *testing.T) storage.Store {
+		"memory": {func(*testing.T) backend.Store { return memstore.New() }, 24 * time.Hour},
+		"sqlite": {func(t *testing.T) backend.Store {
 			s, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "work.db"))
 			if err != nil {
 				t.Fatal(err)
@@ -49,7 +49,7 @@ func TestLongWaits(t *testing.T) {
 					return "yes", nil
 				})
 				asking := flow.Linear("asking", answer).WithRetry(atom.Times(10, atom.Constant(c.wait)))
-				eng, err := engine.New(asking, engine.WithStore(store))
+				eng, err := engine.New(asking, store)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -11,19 +11,19 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/enginetest"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // declined runs an order whose payment is tried twice and declined, and returns its store.
-func declined(t *testing.T) storage.Store {
+func declined(t *testing.T) backend.Store {
 	t.Helper()
 	s, store := newShop(t), memstore.New()
 	charge := atom.Func("charge", func(context.Context, none) (none, error) {
 		return none{}, atom.Errorf("Card.Declined", "there is no money on it")
 	})
 	paying := flow.Linear("paying", s.parcel("invoice"), charge).WithRetry(atom.Times(2, atom.Backoff{}))
-	eng, err := engine.New(flow.Linear("order", s.reserve(), paying), engine.WithStore(store))
+	eng, err := engine.New(flow.Linear("order", s.reserve(), paying), store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestTasks(t *testing.T) {
 		"Book":{"Type":"Task","Resource":"exec:book","Revert":"exec:cancel","Next":"Pay","Retry":[{"ErrorEquals":["Busy"],"IntervalSeconds":1,"MaxAttempts":3}]},
 		"Pay":{"Type":"Task","Resource":"exec:pay","End":true}}}`)
 	store := memstore.New()
-	_, err := runInBubble(t, trip, engine.WithStore(store), engine.WithTasks(tasks))
+	_, err := runInBubble(t, trip, store, engine.WithTasks(tasks))
 	if _, ok := errors.AsType[*engine.RevertedError](err); !ok {
 		t.Fatalf("the run ended with %v", err)
 	}

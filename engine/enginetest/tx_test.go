@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/enginetest"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -91,10 +92,7 @@ func (h *hotel) beside(ctx context.Context, text, what string) error {
 // finds that other writes do not.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("each case has a database of its own, and each of its commits is a sync")
-	}
-	r := &dirs{dir: t.TempDir, clean: t.Cleanup}
+	r := &dirs{dir: func() string { return crashdisk.Careless(t) }, clean: t.Cleanup}
 	enginetest.FailAt(r, enginetest.World[*hotel]{
 		New: newHotel, State: (*hotel).state, Store: (*hotel).store,
 		Flow: func(h *hotel) flow.Node { return flow.Linear("stay", book("room", within), book("table", h.beside)) },

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/failat"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -105,13 +106,19 @@ func (w *World[W]) fresh(tb testing.TB) *failat.Instance {
 	in := &failat.Instance{
 		Flow:  func() flow.Node { return w.Flow(it) },
 		State: func() any { return w.State(it) },
-		Open:  func() (storage.Store, error) { return records.Join(), nil },
+		Open:  func() (backend.Store, error) { return records.Join(), nil },
 	}
 	if in.Answers = w.Answers; !w.RealTime && (len(w.Answers) > 0 || failat.Waits(in.Flow())) {
 		in.Limit = failat.GiveUp
 	}
 	if w.Store != nil {
-		in.Open = func() (storage.Store, error) { return w.Store(it) }
+		in.Open = func() (backend.Store, error) {
+			opened, err := w.Store(it)
+			if err != nil {
+				return nil, err
+			}
+			return backend.Of(opened), nil
+		}
 	}
 	if w.Options != nil {
 		in.Options = w.Options(it)

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/enginetest"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
 )
 
 func order(s *shop) flow.Node { return flow.Linear("order", s.reserve(), s.charge(), s.parcel("ship")) }
@@ -218,10 +219,10 @@ func TestOptions(t *testing.T) {
 }
 
 // runInBubble runs a flow in virtual time.
-func runInBubble(t *testing.T, node flow.Node, opts ...engine.Option) (res *engine.Result, err error) {
+func runInBubble(t *testing.T, node flow.Node, store storage.Store, opts ...engine.Option) (res *engine.Result, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		eng, newErr := engine.New(node, opts...)
+		eng, newErr := engine.New(node, store, opts...)
 		if newErr != nil {
 			t.Fatal(newErr)
 		}

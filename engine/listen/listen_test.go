@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/listen"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,7 +41,7 @@ func observe(t *testing.T, observers ...func(engine.Event)) {
 		for i, f := range observers {
 			opts[i] = engine.WithObserver(f)
 		}
-		eng, err := engine.New(undone(), opts...)
+		eng, err := engine.New(undone(), memstore.New(), opts...)
 		if err != nil {
 			t.Fatal(err)
 		}

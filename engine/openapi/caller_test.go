@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/engine/openapi"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 const document = `{"openapi": "3.0.3", "info": {"title": "shop", "version": "1"},
@@ -155,7 +156,7 @@ func runMachine(t *testing.T, s *service, operation, arguments string) *engine.R
 		return doc, nil
 	}}
 	registry := &tasks.Registry{Schemes: map[string]func(string) (atom.Body, error){openapi.Scheme: caller.Task}}
-	eng, err := engine.New(m.Flow(), engine.WithTasks(registry))
+	eng, err := engine.New(m.Flow(), memstore.New(), engine.WithTasks(registry))
 	if err != nil {
 		t.Fatal(err)
 	}

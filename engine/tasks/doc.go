@@ -4,7 +4,7 @@
 //	r := &tasks.Registry{Dir: filepath.Dir(file)}
 //	r.Add("local:price", atom.Func(…).Body())
 //	r.Map("arn:aws:lambda:us-east-1:123456789012:function:Pay", "exec:./pay.sh")
-//	e, err := engine.New(machine.Flow(), engine.WithTasks(r))
+//	e, err := engine.New(machine.Flow(), store, engine.WithTasks(r))
 //
 // The registry looks up a name in three steps. First it looks among the bodies that were added. Then it replaces the
 // name with the one to which it is mapped. Then the scheme decides: exec: runs a program, http: and https: call a

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // nothing is a body that reports its call.
@@ -176,7 +177,7 @@ func TestMockedToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eng, err := engine.New(m.Flow(), engine.WithTasks(&tasks.Registry{Mocks: mocks}))
+	eng, err := engine.New(m.Flow(), memstore.New(), engine.WithTasks(&tasks.Registry{Mocks: mocks}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 )
 
 // workerScheme is the prefix of the names of tasks that workers do.
@@ -12,9 +12,9 @@ const workerScheme = "worker"
 
 // workersOf returns the body whose calls are work of a kind for workers.
 func workersOf(kind string) (atom.Body, error) {
-	if kind == "" || len(kind) > storage.MaxID {
+	if kind == "" || len(kind) > backend.MaxID {
 		return nil, fmt.Errorf("tasks: %s:%.60s: the kind of work has 1 to %d bytes, such as worker:charge", workerScheme,
-			kind, storage.MaxID)
+			kind, backend.MaxID)
 	}
 	return atom.Work(kind), nil
 }

@@ -88,7 +88,7 @@ func Example() {
 
 // boot is how a program uses the flow.
 func boot(ctx context.Context, cloud *Cloud, store storage.Store) error {
-	eng, err := engine.New(bootFlow(cloud), engine.WithStore(store), engine.WithInputs(sizeGB))
+	eng, err := engine.New(bootFlow(cloud), store, engine.WithInputs(sizeGB))
 	if err != nil {
 		return err // every wiring mistake shows up here, before anything runs
 	}
@@ -158,7 +158,7 @@ func Example_goesOn() {
 func Example_serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	store := memstore.New()
-	eng, err := engine.New(bootFlow(&Cloud{}), engine.WithStore(store), engine.WithInputs(sizeGB))
+	eng, err := engine.New(bootFlow(&Cloud{}), store, engine.WithInputs(sizeGB))
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -193,7 +193,7 @@ func Example_mistakes() {
 		atom.Task("boot", bootServer{cloud}), // before there is a volume
 		atom.Task("create-volume", createVolume{cloud}),
 		atom.Func("attach", attach),
-	), engine.With(sizeGB, 20))
+	), memstore.New(), engine.With(sizeGB, 20))
 	problems, _ := errors.AsType[flow.Problems](err)
 	for _, p := range problems {
 		fmt.Println(p)

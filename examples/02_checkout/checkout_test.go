@@ -22,6 +22,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 var (
@@ -101,7 +102,7 @@ func (shipOrder) Execute(_ context.Context, in shipment) (struct{}, error) {
 
 // buy runs the flow for one order and says how it ended.
 func buy(id string, bank *Bank) {
-	eng, err := engine.New(checkout(bank), engine.With(order, id))
+	eng, err := engine.New(checkout(bank), memstore.New(), engine.With(order, id))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -166,7 +167,7 @@ func Example_usedUp() {
 // A flow can be drawn before it runs, here for Mermaid. Double sides mean that a
 // task can be undone, dotted arrows that a decision is taken.
 func Example_picture() {
-	eng, err := engine.New(checkout(&Bank{}), engine.WithInputs(order))
+	eng, err := engine.New(checkout(&Bank{}), memstore.New(), engine.WithInputs(order))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -121,8 +121,7 @@ func (crawler) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Inp
 
 // crawl is how a program uses the flow.
 func crawl(ctx context.Context, a *Archive, store storage.Store, opts ...engine.Option) (total, error) {
-	opts = append(opts, engine.WithStore(store), engine.WithTasks(a.Tasks()))
-	eng, err := engine.New(flow.Growing("crawler", crawler{}), opts...)
+	eng, err := engine.New(flow.Growing("crawler", crawler{}), store, append(opts, engine.WithTasks(a.Tasks()))...)
 	if err != nil {
 		return total{}, err
 	}

@@ -155,7 +155,7 @@ func TestServe(t *testing.T) {
 	shop := newShop()
 	ended := make(chan string, 2)
 	var attempts atomic.Int64 // the metrics hook: an observer hears of everything that was committed
-	eng, err := engine.New(orders(shop), engine.WithStore(store), engine.WithInputs(lines, gift, total),
+	eng, err := engine.New(orders(shop), store, engine.WithInputs(lines, gift, total),
 		engine.WithObserver(func(ev engine.Event) {
 			switch {
 			case ev.Kind == engine.AtomChanged && ev.To == "RUNNING":

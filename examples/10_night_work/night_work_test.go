@@ -49,7 +49,7 @@ func Example() {
 	boot := flow.Linear("boot",
 		atom.Task[struct{}, string]("create-volume", createVolume{}),
 		atom.Task[struct{}, string]("boot", bootServer{full}))
-	eng, err := engine.New(boot, engine.WithStore(store))
+	eng, err := engine.New(boot, store)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -55,7 +55,7 @@ func (book) Revert(context.Context, struct{}, atom.Outcome[string]) error { retu
 // runOf leaves a run in a database: it books a flight, and fails to book a hotel.
 func runOf(ctx context.Context, store storage.Store, id string) error {
 	trip := flow.Linear("trip", atom.Task("flight", book{}), atom.Task("hotel", book{full: true}))
-	eng, err := engine.New(trip, engine.WithStore(store))
+	eng, err := engine.New(trip, store)
 	if err != nil {
 		return err
 	}

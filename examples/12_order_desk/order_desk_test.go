@@ -69,7 +69,7 @@ func (t charge) Revert(ctx context.Context, _ order, _ atom.Outcome[struct{}]) e
 }
 
 // desk is what the service answers over HTTP.
-func desk(eng *engine.Engine) http.Handler {
+func desk(eng *engine.Engine, store storage.Store) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /orders/{id}", func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.FormValue("cents"))
@@ -77,7 +77,7 @@ func desk(eng *engine.Engine) http.Handler {
 	})
 	mux.HandleFunc("POST /orders/{id}/approval", func(w http.ResponseWriter, r *http.Request) {
 		by := approval{By: r.FormValue("by")}
-		answer(w, engine.Signal(r.Context(), eng.Store(), r.PathValue("id"), "approved", by))
+		answer(w, engine.Signal(r.Context(), store, r.PathValue("id"), "approved", by))
 	})
 	return mux
 }
@@ -99,12 +99,12 @@ func answer(w http.ResponseWriter, err error) {
 
 // run serves until ctx ends. Any number of processes may do so on one store.
 func run(ctx context.Context, store storage.Store, bank *Bank, post *Post, ready func(http.Handler)) error {
-	eng, err := engine.New(orderFlow(bank, post),
-		engine.WithStore(store), engine.WithInputs(cents), engine.WithLogger(engine.FromSlog(slog.Default())))
+	eng, err := engine.New(orderFlow(bank, post), store,
+		engine.WithInputs(cents), engine.WithLogger(engine.FromSlog(slog.Default())))
 	if err != nil {
 		return err
 	}
-	ready(desk(eng))
+	ready(desk(eng, store))
 	return eng.Serve(ctx, engine.WithDrain(10*time.Second))
 }
 
@@ -222,7 +222,7 @@ func TestService(t *testing.T) {
 
 // conduct serves as run does, and also claims the jobs of the board.
 func conduct(ctx context.Context, store storage.Store, bank *Bank, post *Post) error {
-	c, err := conductor.New(store, conductor.NewCatalog().Add(1, orderFlow(bank, post)))
+	c, err := conductor.New(jobs.New(store, jobs.Policy{}), conductor.NewCatalog().Add(1, orderFlow(bank, post)))
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -96,7 +97,7 @@ func TestEngine(t *testing.T) {
 	}()
 
 	var changed []string
-	eng, err := engine.New(bootFlow(cloud), engine.WithStore(store), engine.WithInputs(sizeGB, zones),
+	eng, err := engine.New(bootFlow(cloud), store, engine.WithInputs(sizeGB, zones),
 		engine.WithParallelism(4),
 		engine.WithObserver(func(ev engine.Event) {
 			if ev.Kind == engine.AtomChanged && ev.To == "REVERTED" {
@@ -138,7 +139,7 @@ func TestGraph(t *testing.T) {
 		root := flow.Graph("image", check, resize)
 		root.Link(check, resize, flow.When(small, func(is bool) bool { return is }))
 
-		eng, err := engine.New(root, engine.WithInputs(engine.AnyInput))
+		eng, err := engine.New(root, memstore.New(), engine.WithInputs(engine.AnyInput))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +161,7 @@ func TestRetries(t *testing.T) {
 		return struct{}{}, nil
 	})
 	root := flow.Linear("calls", flaky).WithRetry(atom.Times(3, atom.Constant(time.Millisecond)))
-	eng, err := engine.New(root)
+	eng, err := engine.New(root, memstore.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +206,7 @@ func TestBoard(t *testing.T) {
 
 	board := jobs.New(store, jobs.Policy{})
 	boot := jobs.Job{ID: "boot-17", Flow: "boot", Input: map[string]any{"size_gb": 20, "zones": []string{"z1"}}}
-	isNew, err := board.PostNew(ctx, boot)
+	_, isNew, err := board.PostNew(ctx, boot)
 	if err != nil || !isNew {
 		t.Fatal(isNew, err)
 	}
@@ -216,7 +217,7 @@ func TestBoard(t *testing.T) {
 	}
 
 	catalog := conductor.NewCatalog().Add(1, bootFlow(cloud)).Factory("provision", provision(cloud))
-	c, err := conductor.New(store, catalog)
+	c, err := conductor.New(jobs.New(store, jobs.Policy{}), catalog)
 	if err != nil {
 		t.Fatal(err)
 	}

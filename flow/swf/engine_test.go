@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -24,7 +25,7 @@ type served struct {
 	*engine.Server
 
 	t     *testing.T
-	store storage.Store
+	store backend.Store
 	lang  *swf.Language
 	bits  uint64
 }
@@ -37,7 +38,7 @@ func serve(t *testing.T, settings swf.Settings, test func(s *served)) {
 		registry.Add("f", echo{})
 		s := &served{t: t, store: memstore.New(), lang: swf.New(settings)}
 		var err error
-		s.Server, err = engine.NewServer(engine.Flows(s.lang.Flow()), engine.WithEngine(engine.WithStore(s.store), engine.WithTasks(registry)))
+		s.Server, err = engine.NewServer(engine.Flows(s.lang.Flow()), s.store, engine.WithEngine(engine.WithTasks(registry)))
 		if err != nil {
 			t.Fatal(err)
 		}

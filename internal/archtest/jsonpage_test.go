@@ -21,7 +21,7 @@ var jsonObjects = []struct {
 	folder string
 	types  []string
 }{
-	{"engine/inspect", []string{
+	{"internal/inspect", []string{
 		"Run", "Summary", "Atom", "Visit", "Attempt", "Entry", "Event", "Why", "Wait", "Wake", "FailedState", "LastState",
 		"Message", "Owner", "Deaths", "Failure", "Waiting", "WaitGroup", "Job", "Schedule", "Limit", "AuditLine",
 	}},

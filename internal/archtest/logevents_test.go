@@ -29,7 +29,7 @@ var (
 	quiet = map[string]string{
 		"run.child_stopped":   "the process that drives the child run logs run.ended or run.stopped",
 		"run.release_delayed": "run.stopped has the failure",
-		"run.trial_ended":     "store.unavailable has the failure, or another process has the run",
+		"run.isolation_ended": "store.unavailable has the failure, or another process has the run",
 		"atom.changed":        "an atom that is cancelled has the failure of another atom, which is logged",
 	}
 )
@@ -73,14 +73,14 @@ The message of each log entry is the name of an event. The entry has the attribu
 	`have no value. Durations are text with a unit, such as ^1.2s^. A path is the path of an atom.
 
 ^ebb serve^ logs at ^info^, other commands do not log; see [^--log-level^ and ^--log-format^]` +
-	`(cli.md#flags-and-environment). Go programs pass a logger of hclog with ^WithLogger^ to ^engine^ and ^conductor^, ` +
+	`(cli.md#flags-and-environment). Go programs pass a logger of hclog with ^WithLogger^ to ^engine^, ` +
 	`and with ^Log^ to ^sqlstore^; ^engine.FromSlog^ makes one from log/slog. Its loggers have the names ^engine^, ` +
 	`^conductor^, ^store^, ^server^, ^aws^, ^swf^, ^console^ and ^oidc^. Tasks have the logger as ^atom.Logger^; entries then have ^run^, ^path^, ^attempt^, ^incarnation^ and ^revert^, and the task's own message.
 
 What only gives a flow its structure, such as a fork or the flow of a definition, is logged at ^debug^: its atoms have ` +
 	`entries of their own.
 
-Some events are about [limits](../how-to/limit-runs.md), [trials](../explanation/deaths.md) and the [memory budget]` +
+Some events are about [limits](../how-to/limit-runs.md), [crash loops](../explanation/deaths.md) and the [memory budget]` +
 	`(limits.md#memory-of-a-process).
 
 | event | level | attributes | meaning |

@@ -32,62 +32,77 @@ var siblings = map[string]string{
 // internalUsers says which folders may import each package below internal/.
 // Such a package imports none of the packages in the import order, unless internalOrder gives it a place there.
 var internalUsers = map[string][]string{
-	"internal/archtest":     {},                                                                                         // tests only
-	"internal/awaited":      {"storage", "engine", "jobs", "conductor"},                                                 // what atoms take from outside
-	"internal/boundedcache": {"engine", "conductor", "cmd"},                                                             // values that were used last
-	"internal/buildinfo":    {"server", "cmd"},                                                                          // the version of the program
-	"internal/codec":        {"storage/sqlstore", "storage/memstore", "storage/internal/storagetest", "engine"},         // the form in which stores keep records
-	"internal/clip":         {"internal/guard", "atom", "flow", "engine", "cmd"},                                        // texts that are cut off
-	"internal/childtest":    {},                                                                                         // tests only
-	"internal/conformance":  {"engine/internal/taskflowtest"},                                                           // tests only
-	"internal/crashdisk":    {},                                                                                         // tests only
-	"internal/cron":         {"jobs"},                                                                                   // when schedules tick
-	"internal/stepgraph":    {"flow"},                                                                                   // what stays done before a failure
-	"internal/digraph":      {"flow/asl", "flow/sm4c"},                                                                  // loops of states
-	"internal/awsmodels":    {},                                                                                         // writes what awsshape reads
-	"internal/awslines":     {"engine/awscall", "internal/awsshape"},                                                    // descriptions of AWS's services
-	"internal/awsshape":     {"flow/asl", "internal/awsmodels"},                                                         // what services of AWS answer
-	"internal/enginebench":  {"cmd"},                                                                                    // ebb bench
-	"internal/ecmaregexp":   {"internal/jsonata"},                                                                       // the regular expressions of JSONata
-	"internal/faultstore":   {},                                                                                         // tests only
-	"internal/failat":       {"engine/enginetest", "cmd"},                                                               // tries every failure and crash
-	"internal/failpoint":    {"storage", "engine", "cmd"},                                                               // where a test may kill the process
-	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                                                 // the write queue and the owners' locks of SQLite files
-	"internal/gauge":        {"server/metrics", "cmd"},                                                                  // the numbers of metrics and of ebb doctor
-	"internal/hcslog":       {"storage/sqlstore", "engine", "conductor", "cmd"},                                         // hclog and slog for each other
-	"internal/logevent":     {"storage/sqlstore", "engine", "conductor", "server", "cmd", "internal/memorybudget"},      // names of what is logged
-	"internal/jsonata":      {"flow/asl"},                                                                               // a query language of the States Language
-	"internal/jsonpath":     {"flow/asl"},                                                                               // the other one, in its dialect
-	"internal/jq":           {"flow/sm4c"},                                                                              // the query language of State Machines For Cloud
-	"internal/jsonschema":   {"atom", "engine", "conductor", "internal/awaited"},                                        // the JSON of Go types
-	"internal/jsontext":     {"engine/grpc", "flow", "internal/jq", "internal/jsonpath", "server"},                      // definitions with places, and data
-	"internal/spelling":     {"flow", "engine", "internal/jq", "cmd"},                                                   // which name was meant
-	"internal/visible":      {"flow/draw", "storage", "engine/inspect", "server/api", "server/console", "cmd"},          // text from outside, as it is shown
-	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "server", "cmd", "internal/webclient"}, // secrets in URLs and the like
-	"internal/gojson":       {"atom", "flow", "engine"},                                                                 // Go types and values that JSON does not keep
-	"internal/notcalled":    {"atom", "flow", "engine"},                                                                 // errors of tasks that were not called
-	"internal/guard":        {"atom", "engine", "conductor"},                                                            // calls of code of users
-	"internal/regularfile":  {"engine/tasks", "server", "cmd"},                                                          // files that a definition names
-	"internal/limitedfile":  {"server", "cmd"},                                                                          // files that users name
-	"internal/webclient":    {"engine", "server", "cmd"},                                                                // asks servers, within bounds
-	"internal/memorybudget": {"engine", "cmd"},                                                                          // how much memory the process may have
-	"internal/webscope":     {"cmd"},                                                                                    // what --allow allows
-	"internal/sigv4":        {"engine/awscall", "server/aws", "bench/serve", "cmd"},                                     // signatures of AWS
-	"internal/supervisor":   {"engine/tasks"},                                                                           // ends programs with Ebb
-	"internal/tasktoken":    {"engine/internal/driver", "server/api", "server/console"},                                 // tokens of parties that end atoms
-	"internal/nodepath":     {"flow", "storage", "engine", "server", "cmd"},                                             // the paths of nodes
-	"internal/pagetest":     {"internal/conformance"},                                                                   // tests that write pages
-	"internal/postgrestest": {},                                                                                         // tests only
+	"internal/backend": { // the contract between the engine and its stores
+		"storage/sqlstore", "storage/memstore", "storage/internal", "internal/codec", "internal/faultstore", "internal/failat",
+		"internal/enginebench", "internal/gauge", "engine", "jobs", "conductor", "server", "cmd", "bench",
+		"internal/inspect",
+		"internal/runfilter",
+	},
+	"internal/paging":       {"storage", "internal/backend"},                                                                                              // lists that are larger than memory
+	"internal/inspect":      {"internal/runfilter", "jobs/bulk", "server/api", "server/console", "cmd"},                                                   // what people are told of a run
+	"internal/runfilter":    {"jobs/bulk", "server/api", "server/console", "cmd"},                                                                         // the filter of runs that people type
+	"internal/planview":     {"engine", "internal/inspect"},                                                                                               // the stored picture of a plan
+	"internal/archtest":     {},                                                                                                                           // tests only
+	"internal/awaited":      {"storage", "engine", "jobs", "conductor", "internal/inspect", "internal/planview"},                                          // what atoms take from outside
+	"internal/boundedcache": {"engine", "conductor", "cmd", "internal/inspect"},                                                                           // values that were used last
+	"internal/buildinfo":    {"server", "cmd"},                                                                                                            // the version of the program
+	"internal/codec":        {"storage/sqlstore", "storage/memstore", "storage/internal/storagetest", "engine", "internal/inspect", "internal/runfilter"}, // the form in which stores keep records
+	"internal/clip":         {"internal/guard", "atom", "flow", "engine", "cmd"},                                                                          // texts that are cut off
+	"internal/childtest":    {},                                                                                                                           // tests only
+	"internal/conformance":  {"engine/internal/taskflowtest"},                                                                                             // tests only
+	"internal/crashdisk":    {},                                                                                                                           // tests only
+	"internal/cron":         {"jobs"},                                                                                                                     // when schedules tick
+	"internal/stepgraph":    {"flow"},                                                                                                                     // what stays done before a failure
+	"internal/digraph":      {"flow/asl", "flow/sm4c"},                                                                                                    // loops of states
+	"internal/awsmodels":    {},                                                                                                                           // writes what awsshape reads
+	"internal/awslines":     {"engine/awscall", "internal/awsshape"},                                                                                      // descriptions of AWS's services
+	"internal/awsshape":     {"flow/asl", "internal/awsmodels"},                                                                                           // what services of AWS answer
+	"internal/enginebench":  {"cmd"},                                                                                                                      // ebb bench
+	"internal/ecmaregexp":   {"internal/jsonata"},                                                                                                         // the regular expressions of JSONata
+	"internal/faultstore":   {},                                                                                                                           // tests only
+	"internal/failat":       {"engine/enginetest", "cmd"},                                                                                                 // tries every failure and crash
+	"internal/failpoint":    {"storage", "engine", "cmd"},                                                                                                 // where a test may kill the process
+	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                                                                                   // the write queue and the owners' locks of SQLite files
+	"internal/gauge":        {"server/metrics", "cmd"},                                                                                                    // the numbers of metrics and of ebb doctor
+	"internal/hcslog":       {"storage/sqlstore", "engine", "conductor", "cmd"},                                                                           // hclog and slog for each other
+	"internal/logevent":     {"storage/sqlstore", "engine", "conductor", "server", "cmd", "internal/memorybudget"},                                        // names of what is logged
+	"internal/jsonata":      {"flow/asl"},                                                                                                                 // a query language of the States Language
+	"internal/jsonpath":     {"flow/asl"},                                                                                                                 // the other one, in its dialect
+	"internal/jq":           {"flow/sm4c"},                                                                                                                // the query language of State Machines For Cloud
+	"internal/jsonschema":   {"atom", "engine", "conductor", "internal/awaited", "internal/planview"},                                                     // the JSON of Go types
+	"internal/jsontext":     {"engine/grpc", "flow", "internal/jq", "internal/jsonpath", "server"},                                                        // definitions with places, and data
+	"internal/spelling":     {"flow", "engine", "internal/jq", "cmd", "internal/runfilter"},                                                               // which name was meant
+	"internal/visible":      {"flow/draw", "storage", "internal/backend", "internal/inspect", "server/api", "server/console", "cmd"},                      // text from outside, as it is shown
+	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "server", "cmd", "internal/webclient", "internal/inspect"},               // secrets in URLs and the like
+	"internal/gojson":       {"atom", "flow", "engine"},                                                                                                   // Go types and values that JSON does not keep
+	"internal/notcalled":    {"atom", "flow", "engine"},                                                                                                   // errors of tasks that were not called
+	"internal/guard":        {"atom", "engine", "conductor"},                                                                                              // calls of code of users
+	"internal/regularfile":  {"engine/tasks", "server", "cmd"},                                                                                            // files that a definition names
+	"internal/longtest":     {"storage/internal/storagetest"},                                                                                             // tests only
+	"internal/limitedfile":  {"server", "cmd"},                                                                                                            // files that users name
+	"internal/webclient":    {"engine", "server", "cmd"},                                                                                                  // asks servers, within bounds
+	"internal/memorybudget": {"engine", "cmd"},                                                                                                            // how much memory the process may have
+	"internal/webscope":     {"cmd"},                                                                                                                      // what --allow allows
+	"internal/sigv4":        {"engine/awscall", "server/aws", "bench/serve", "cmd"},                                                                       // signatures of AWS
+	"internal/supervisor":   {"engine/tasks"},                                                                                                             // ends programs with Ebb
+	"internal/tasktoken":    {"engine", "server/api", "server/console"},                                                                                   // tokens of parties that end atoms
+	"internal/nodepath":     {"flow", "storage", "engine", "server", "cmd", "internal/inspect", "internal/backend"},                                       // the paths of nodes
+	"internal/pagetest":     {"internal/conformance"},                                                                                                     // tests that write pages
+	"internal/postgrestest": {},                                                                                                                           // tests only
 }
 
 // internalOrder gives packages below internal/ the place of a package in the import order.
 var internalOrder = map[string]string{
+	"internal/backend":     "storage",
 	"internal/awaited":     "flow",
 	"internal/codec":       "storage",
 	"internal/enginebench": "engine",
 	"internal/failat":      "engine",
 	"internal/faultstore":  "storage",
 	"internal/gauge":       "engine",
+	"internal/inspect":     "engine",
+	"internal/planview":    "storage",
+	"internal/runfilter":   "engine",
 }
 
 // TestImportOrder checks every import of non-test code in the workspace. Tests may import packages to the right,

@@ -97,7 +97,7 @@ func attackSections() []promiseSection {
 		},
 		{
 			kind: "Attack", name: "Runs and processes that die", heading: "Runs and processes that die",
-			note: "[Runs that kill their process](../explanation/deaths.md) explains trials.",
+			note: "[Runs that kill their process](../explanation/deaths.md) explains how Ebb finds them.",
 		},
 		{
 			kind: "Attack", name: "Programs", heading: "Programs",

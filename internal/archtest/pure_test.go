@@ -15,7 +15,7 @@ import (
 // packages of internal/ that they use.
 var purePackages = []string{
 	"states", "atom", "flow", "internal/awsshape", "internal/digraph", "internal/ecmaregexp", "internal/jq", "internal/jsonata", "internal/jsonschema", "internal/jsonpath", "internal/jsontext", "internal/spelling", "internal/stepgraph", "internal/visible", "internal/redact",
-	"engine/inspect", "engine/internal/scheduler", "internal/cron",
+	"internal/inspect", "engine/internal/scheduler", "internal/cron",
 }
 
 // impureImports are packages of the standard library, with all packages below them, that reach the outside world.

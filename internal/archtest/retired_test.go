@@ -16,7 +16,7 @@ import (
 
 // retired are metaphors that Ebb's terms have replaced. No identifier, file name, comment or page uses them.
 var retired = strings.Fields(`letter letterbox bell ring rung buried undertaker postman crew nursery foster room journey escort crowd
-	wish doom doomed fate shelf turnstile keeper entrust surrender obey letgo`)
+	wish doom doomed fate shelf turnstile keeper entrust surrender obey letgo suspect suspicion acquit accuse accused`)
 
 // allowedWords are uses of such words that are no metaphor, by folder.
 var allowedWords = map[string][]string{

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -17,7 +18,7 @@ func SizeOfJob(j *storage.Job) int {
 }
 
 // SizeOfSchedule returns how many bytes of a page a schedule takes.
-func SizeOfSchedule(s *storage.Schedule) int {
+func SizeOfSchedule(s *backend.Schedule) int {
 	return len(s.Input) + sizeOfLabels(s.Needs) + sizeOfLabels(s.Labels)
 }
 

@@ -19,7 +19,6 @@ var ErrInvalid = errors.New("cron: not a schedule")
 
 // A Schedule is a parsed spec. The zero Schedule never ticks.
 type Schedule struct {
-	spec  string
 	zone  *time.Location
 	every time.Duration // interval; 0 if the fields count
 
@@ -32,12 +31,6 @@ type Schedule struct {
 type set uint64
 
 func (s set) has(n int) bool { return s&(1<<n) != 0 }
-
-// String returns the spec from which the schedule was parsed.
-func (s *Schedule) String() string { return s.spec }
-
-// Zone returns the zone in which the schedule is read.
-func (s *Schedule) Zone() *time.Location { return s.zone }
 
 // A field is one of the five fields.
 type field struct {
@@ -72,7 +65,7 @@ func parse(spec string) (*Schedule, error) {
 	if len(spec) > MaxLength {
 		return nil, fmt.Errorf("it is longer than %d bytes", MaxLength)
 	}
-	s := &Schedule{spec: spec, zone: time.UTC}
+	s := &Schedule{zone: time.UTC}
 	words := strings.Fields(spec)
 	if len(words) > 0 {
 		if name, is := zoneOf(words[0]); is {

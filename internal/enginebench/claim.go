@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -60,13 +61,13 @@ func claim(ctx context.Context, b *bench) error {
 // jobs that this worker sees first.
 func (b *bench) finishOne(ctx context.Context) error {
 	for {
-		jobs, err := b.target.store.ClaimJobs(ctx, storage.JobClaim{Lease: time.Minute, Limit: 1})
+		jobs, err := b.target.store.ClaimJobs(ctx, backend.JobClaim{Lease: time.Minute, Limit: 1})
 		if err != nil {
 			return err
 		}
 		if len(jobs) == 1 {
 			j := &jobs[0]
-			return b.target.store.EndJob(ctx, storage.JobEnd{
+			return b.target.store.EndJob(ctx, backend.JobEnd{
 				Job: j.ID, Epoch: j.Epoch, ClaimID: j.ClaimID,
 				State: states.JobComplete,
 			})

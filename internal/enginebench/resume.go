@@ -17,8 +17,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -106,7 +106,7 @@ func Act(ctx context.Context, part, dsn string, runs int, out io.Writer) (err er
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // it has none
+	defer func() { err = errors.Join(err, store.Close()) }()
 	switch part {
 	case "leave":
 		return leave(ctx, store, runs, out)
@@ -118,7 +118,7 @@ func Act(ctx context.Context, part, dsn string, runs int, out io.Writer) (err er
 }
 
 // resumed returns an engine for the runs. It calls pause in each run between the steps that are committed and the rest.
-func resumed(store storage.Store, pause func(context.Context), opts ...engine.Option) (*engine.Engine, error) {
+func resumed(store backend.Store, pause func(context.Context), opts ...engine.Option) (*engine.Engine, error) {
 	var nodes []flow.Node
 	for i := range resumeSteps {
 		nodes = append(nodes, atom.Func(fmt.Sprintf("step%d", i+1), func(ctx context.Context, in payload) (payload, error) {
@@ -128,12 +128,11 @@ func resumed(store storage.Store, pause func(context.Context), opts ...engine.Op
 			return in, ctx.Err()
 		}))
 	}
-	return engine.New(flow.Linear("bench-resume", nodes...), append(opts, engine.WithStore(store),
-		engine.With(bodyKey, body))...)
+	return engine.New(flow.Linear("bench-resume", nodes...), store, append(opts, engine.With(bodyKey, body))...)
 }
 
 // leave executes the first half of the runs, and waits until the process is killed.
-func leave(ctx context.Context, store storage.Store, runs int, out io.Writer) error {
+func leave(ctx context.Context, store backend.Store, runs int, out io.Writer) error {
 	var there atomic.Int64
 	all := make(chan struct{})
 	eng, err := resumed(store, func(ctx context.Context) {
@@ -166,7 +165,7 @@ func leave(ctx context.Context, store storage.Store, runs int, out io.Writer) er
 }
 
 // takeUp resumes the runs, and returns when all have ended.
-func takeUp(ctx context.Context, store storage.Store, runs int, out io.Writer) error {
+func takeUp(ctx context.Context, store backend.Store, runs int, out io.Writer) error {
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	var ended atomic.Int64

@@ -10,14 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // A target is the database of one workload.
 type target struct {
-	store  storage.Store
+	store  backend.Store
 	counts func() sqlstore.Counts // what the store has written; nil if it does not count
 	raw    *sql.Conn              // connection to the same database, beside the store; nil in memory
 	db     *sql.DB

@@ -19,7 +19,7 @@ import (
 
 // engine returns an engine on the workload's database.
 func (b *bench) engine(f flow.Node, opts ...engine.Option) (*engine.Engine, error) {
-	return engine.New(f, append(opts, engine.WithStore(b.target.store), engine.With(bodyKey, body))...)
+	return engine.New(f, b.target.store, append(opts, engine.With(bodyKey, body))...)
 }
 
 // seq executes one run.

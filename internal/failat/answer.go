@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -17,7 +18,7 @@ import (
 type answerer struct {
 	script  script
 	answers map[string]any // by path: the result, or an error
-	open    func() (storage.Store, error)
+	open    func() (backend.Store, error)
 	soon    chan struct{}
 	giveUp  func() // ends the case: nothing will end a wait
 }
@@ -70,7 +71,7 @@ func (a *answerer) run(ctx context.Context, plan *flow.Plan) {
 }
 
 // answer ends all present waits. It ignores errors of the store, which a dying process causes, because it looks again.
-func (a *answerer) answer(ctx context.Context, store storage.Store, plan *flow.Plan) {
+func (a *answerer) answer(ctx context.Context, store backend.Store, plan *flow.Plan) {
 	tokens, err := store.RunTokens(ctx, runID)
 	for i := range tokens {
 		if to, ok := a.answerTo(tokens[i].Path); ok && err == nil && tokens[i].State == storage.TokenOpen {
@@ -98,7 +99,7 @@ func (a *answerer) answer(ctx context.Context, store storage.Store, plan *flow.P
 
 // stuck reports whether the run only waits for the answer that does not come, and no timer will end a wait. On a
 // database, virtual time until [GiveUp] would take minutes.
-func (a *answerer) stuck(ctx context.Context, store storage.Store) bool {
+func (a *answerer) stuck(ctx context.Context, store backend.Store) bool {
 	if a.script.fault.how != unanswered {
 		return false
 	}

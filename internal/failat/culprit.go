@@ -39,7 +39,7 @@ func culprits(p *played, changes []change) []culprit {
 	return d.found
 }
 
-func (d *detective) accusef(path, format string, args ...any) {
+func (d *detective) blamef(path, format string, args ...any) {
 	if !slices.ContainsFunc(d.found, func(c culprit) bool { return c.path == path }) {
 		d.found = append(d.found, culprit{path, fmt.Sprintf(format, args...)})
 	}
@@ -54,12 +54,12 @@ func (d *detective) execute(i int) {
 	}
 	worked := former.err == nil || former.made && len(former.before.diff(former.end)) > 0
 	if worked && st.err != nil && !st.made {
-		d.accusef(st.Path, "Execute of %s fails when it is called again under its key %q: %v. "+
+		d.blamef(st.Path, "Execute of %s fails when it is called again under its key %q: %v. "+
 			"What it finds done already under its key it may take for its own work.", st.atom(), st.Key(), st.err)
 	}
 	for _, place := range d.places {
 		if st.changes(place) && len(former.before.diff(former.end)) > 0 {
-			d.accusef(st.Path, "Execute of %s is not idempotent: called again under its key %q, it changed %s from %s to %s. "+
+			d.blamef(st.Path, "Execute of %s is not idempotent: called again under its key %q, it changed %s from %s to %s. "+
 				"Hand atom.IdempotencyKey(ctx) to what it calls, or look first what is there.",
 				st.atom(), st.Key(), place, st.before.at(place), st.end.at(place))
 		}
@@ -77,7 +77,7 @@ func (d *detective) revert(i int) {
 		if former != nil && former.err == nil {
 			again = " when it is called again"
 		}
-		d.accusef(st.Path, "Revert of %s, told %s, fails%s: %v.%s", st.atom(), st.told, again, st.err, d.order(i))
+		d.blamef(st.Path, "Revert of %s, told %s, fails%s: %v.%s", st.atom(), st.told, again, st.err, d.order(i))
 	}
 	for _, place := range d.places {
 		want := st.before.at(place)
@@ -94,16 +94,16 @@ func (d *detective) revert(i int) {
 		}
 		switch {
 		case former != nil && met == want:
-			d.accusef(st.Path, "Revert of %s is not idempotent: called again, it made %s %s, which it had put back to %s. "+
+			d.blamef(st.Path, "Revert of %s is not idempotent: called again, it made %s %s, which it had put back to %s. "+
 				"A crash makes a Revert be called twice.%s", st.atom(), place, got, want, d.order(i))
 		case !st.changes(place):
-			d.accusef(st.Path, "Revert of %s, told %s, left %s at %s; before %s it was %s.%s%s",
+			d.blamef(st.Path, "Revert of %s, told %s, left %s at %s; before %s it was %s.%s%s",
 				st.atom(), st.told, place, got, st.atom(), want, advice(st.told), d.order(i))
 		case met == want:
-			d.accusef(st.Path, "Revert of %s, told %s, made %s %s, though %s had left it at %s.%s%s",
+			d.blamef(st.Path, "Revert of %s, told %s, made %s %s, though %s had left it at %s.%s%s",
 				st.atom(), st.told, place, got, st.atom(), want, doubt(st.told), d.order(i))
 		default:
-			d.accusef(st.Path, "Revert of %s, told %s, made %s %s; before %s it was %s.%s",
+			d.blamef(st.Path, "Revert of %s, told %s, made %s %s; before %s it was %s.%s",
 				st.atom(), st.told, place, got, st.atom(), want, d.order(i))
 		}
 	}
@@ -121,13 +121,13 @@ func (d *detective) standing() {
 		})
 		switch {
 		case d.p.run.State == states.FlowSuccess && st.err != nil && d.last(len(d.p.steps), st, false) == st && !renewed:
-			d.accusef(st.Path, "%s failed, and what it had done was not undone, since the flow went on without it.", st.atom())
+			d.blamef(st.Path, "%s failed, and what it had done was not undone, since the flow went on without it.", st.atom())
 		case d.p.run.State == states.FlowSuccess && !renewed: // its work may stay
 		case !d.p.reverts[st.Path]:
-			d.accusef(st.Path, "%s has no Revert, so what it did stays. Give it one, or name it in World.Stays if that may be.",
+			d.blamef(st.Path, "%s has no Revert, so what it did stays. Give it one, or name it in World.Stays if that may be.",
 				st.atom())
 		case !d.stuck: // otherwise the Revert of a dependent atom failed, and is the cause
-			d.accusef(st.Path, "%s was not undone.", st.atom())
+			d.blamef(st.Path, "%s was not undone.", st.atom())
 		}
 	}
 }

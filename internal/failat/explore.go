@@ -10,8 +10,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
 )
 
 // A World describes what an [Explorer] tries.
@@ -33,7 +33,7 @@ type Instance struct {
 	Options []engine.Option
 	Run     []engine.RunOption
 	State   func() any // the part that must be restored if a run is undone
-	Open    func() (storage.Store, error)
+	Open    func() (backend.Store, error)
 
 	// Answers end the waits of the run, by the path of the atom: its result, or an error. A run that is not answered
 	// needs a Limit.

@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 )
 
 // A process drives the run until it rests, or dies before.
@@ -17,7 +17,7 @@ type process struct {
 	*player
 
 	number  int // from 0
-	store   storage.Store
+	store   backend.Store
 	plan    *flow.Plan
 	stop    context.CancelFunc
 	commits int
@@ -36,12 +36,11 @@ func (p *process) live(ctx context.Context) (err error) {
 			err = errors.Join(err, closing)
 		}
 	}()
-	eng, err := engine.New(p.world.Flow(), append(slices.Clip(p.world.Options),
-		engine.WithStore(watch(&watched{Store: p.store, begun: p.begun, committed: p.commit})),
-		engine.WithParallelism(1),
-		engine.WithMiddleware(func(next atom.Body) atom.Body { return body{next, p} }),
-		engine.WithObserver(p.observe),
-	)...)
+	eng, err := engine.New(p.world.Flow(), watch(&watched{Store: p.store, begun: p.begun, committed: p.commit}),
+		append(slices.Clip(p.world.Options),
+			engine.WithParallelism(1),
+			engine.WithMiddleware(func(next atom.Body) atom.Body { return body{next, p} }),
+			engine.WithObserver(p.observe))...)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -14,7 +15,7 @@ import (
 //
 // To resume the run afterwards, pass a store that shares its records with another one,
 // such as the result of Join of a [memstore.New].
-func DieAt(s storage.Store, n int) storage.Store {
+func DieAt(s backend.Store, n int) backend.Store {
 	var commits atomic.Int64
 	return watch(&watched{
 		Store: s,
@@ -29,7 +30,7 @@ func DieAt(s storage.Store, n int) storage.Store {
 
 // A watched store reports its writes.
 type watched struct {
-	storage.Store
+	backend.Store
 
 	begun     func()      // called when a run was taken over; may be nil
 	committed func()      // called when a checkpoint was committed
@@ -39,18 +40,18 @@ type watched struct {
 // A database is a watched store whose store has users' tables.
 type database struct {
 	*watched
-	storage.Transactor
+	backend.Transactor
 }
 
 // watch returns w as a store with the abilities of the store in it.
-func watch(w *watched) storage.Store {
-	if tx, ok := w.Store.(storage.Transactor); ok {
+func watch(w *watched) backend.Store {
+	if tx, ok := w.Store.(backend.Transactor); ok {
 		return database{w, tx}
 	}
 	return w
 }
 
-func (w *watched) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+func (w *watched) Begin(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
 	claim, snap, err := w.Store.Begin(ctx, run)
 	if err == nil && w.begun != nil {
 		w.begun()
@@ -58,15 +59,15 @@ func (w *watched) Begin(ctx context.Context, run string) (storage.Claim, *storag
 	return claim, snap, err
 }
 
-func (w *watched) Try(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
-	claim, snap, err := w.Store.Try(ctx, run)
+func (w *watched) BeginIsolated(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
+	claim, snap, err := w.Store.BeginIsolated(ctx, run)
 	if err == nil && w.begun != nil {
 		w.begun()
 	}
 	return claim, snap, err
 }
 
-func (w *watched) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+func (w *watched) Seize(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
 	claim, snap, err := w.Store.Seize(ctx, run)
 	if err == nil && w.begun != nil {
 		w.begun()
@@ -74,7 +75,7 @@ func (w *watched) Seize(ctx context.Context, run string) (storage.Claim, *storag
 	return claim, snap, err
 }
 
-func (w *watched) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (w *watched) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	if w.dead != nil && w.dead() {
 		_ = w.Close() // a dead process ignores it
 		return storage.ErrClosed
@@ -86,7 +87,7 @@ func (w *watched) Commit(ctx context.Context, claim storage.Claim, cp *storage.C
 	return err
 }
 
-func (w *watched) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint,
+func (w *watched) Step(ctx context.Context, run string, step func(*backend.Snapshot) (*backend.Checkpoint,
 	error),
 ) error {
 	if w.dead != nil && w.dead() {

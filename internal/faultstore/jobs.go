@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -33,15 +34,11 @@ func (f *store) PostJob(ctx context.Context, list ...storage.Job) error {
 	return f.do(ctx, call, func() error { return f.Store.PostJob(ctx, list...) })
 }
 
-func (f *store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
+func (f *store) ClaimJobs(ctx context.Context, q backend.JobClaim) ([]storage.Job, error) {
 	return answer(ctx, f, Call{Method: "ClaimJobs"}, func() ([]storage.Job, error) { return f.Store.ClaimJobs(ctx, q) })
 }
 
-func (f *store) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
-	return f.do(ctx, Call{Method: "RenewJob"}, func() error { return f.Store.RenewJob(ctx, id, epoch, claim, lease) })
-}
-
-func (f *store) EndJob(ctx context.Context, end storage.JobEnd) error {
+func (f *store) EndJob(ctx context.Context, end backend.JobEnd) error {
 	return f.do(ctx, Call{Method: "EndJob"}, func() error { return f.Store.EndJob(ctx, end) })
 }
 
@@ -53,19 +50,19 @@ func (f *store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job,
 	return answer(ctx, f, Call{Method: "JobList"}, func() ([]storage.Job, error) { return f.Store.JobList(ctx, q) })
 }
 
-func (f *store) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
-	return answer(ctx, f, Call{Method: "JobCounts"}, func() ([]storage.JobCount, error) { return f.Store.JobCounts(ctx) })
+func (f *store) JobCounts(ctx context.Context) ([]backend.JobCount, error) {
+	return answer(ctx, f, Call{Method: "JobCounts"}, func() ([]backend.JobCount, error) { return f.Store.JobCounts(ctx) })
 }
 
-func (f *store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) {
+func (f *store) PurgeJobs(ctx context.Context, q backend.JobPurge) (int, error) {
 	return answer(ctx, f, Call{Method: "PurgeJobs"}, func() (int, error) { return f.Store.PurgeJobs(ctx, q) })
 }
 
-func (f *store) PutSchedule(ctx context.Context, s storage.Schedule) error {
+func (f *store) PutSchedule(ctx context.Context, s backend.Schedule) error {
 	return f.do(ctx, Call{Method: "PutSchedule"}, func() error { return f.Store.PutSchedule(ctx, s) })
 }
 
-func (f *store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) error {
+func (f *store) MoveSchedule(ctx context.Context, move backend.ScheduleMove) error {
 	return f.do(ctx, Call{Method: "MoveSchedule"}, func() error { return f.Store.MoveSchedule(ctx, move) })
 }
 
@@ -73,18 +70,18 @@ func (f *store) DeleteSchedule(ctx context.Context, id string) error {
 	return f.do(ctx, Call{Method: "DeleteSchedule"}, func() error { return f.Store.DeleteSchedule(ctx, id) })
 }
 
-func (f *store) Schedule(ctx context.Context, id string) (storage.Schedule, error) {
-	return answer(ctx, f, Call{Method: "Schedule"}, func() (storage.Schedule, error) { return f.Store.Schedule(ctx, id) })
+func (f *store) Schedule(ctx context.Context, id string) (backend.Schedule, error) {
+	return answer(ctx, f, Call{Method: "Schedule"}, func() (backend.Schedule, error) { return f.Store.Schedule(ctx, id) })
 }
 
-func (f *store) Schedules(ctx context.Context, q storage.ScheduleQuery) ([]storage.Schedule, error) {
-	return answer(ctx, f, Call{Method: "Schedules"}, func() ([]storage.Schedule, error) {
+func (f *store) Schedules(ctx context.Context, q backend.ScheduleQuery) ([]backend.Schedule, error) {
+	return answer(ctx, f, Call{Method: "Schedules"}, func() ([]backend.Schedule, error) {
 		return f.Store.Schedules(ctx, q)
 	})
 }
 
-func (f *store) DueSchedules(ctx context.Context, after storage.Schedule, limit int,
-) (due []storage.Schedule, now, next time.Time, err error) {
+func (f *store) DueSchedules(ctx context.Context, after backend.Schedule, limit int,
+) (due []backend.Schedule, now, next time.Time, err error) {
 	err = f.do(ctx, Call{Method: "DueSchedules"}, func() (err error) {
 		due, now, next, err = f.Store.DueSchedules(ctx, after, limit)
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -31,7 +32,7 @@ func (f *store) Messages(ctx context.Context, run string, after int64) (wakeups 
 	return wakeups, messages, err
 }
 
-func (f *store) RunsWithMessages(ctx context.Context, since int64) (changed []storage.Arrival, now int64, err error) {
+func (f *store) RunsWithMessages(ctx context.Context, since int64) (changed []backend.Arrival, now int64, err error) {
 	err = f.do(ctx, Call{Method: "RunsWithMessages"}, func() (err error) {
 		changed, now, err = f.Store.RunsWithMessages(ctx, since)
 		return err

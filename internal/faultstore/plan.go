@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -13,7 +14,7 @@ type Call struct {
 	Method     string // its name: Commit, Begin, Send …
 	Nth        int    // number among the calls of this method, from 1
 	Run        string // its run; "" if it concerns no single run
-	Checkpoint *storage.Checkpoint
+	Checkpoint *backend.Checkpoint
 }
 
 // A Fault describes how a call fails. With the zero Fault, the call does not fail.
@@ -62,6 +63,20 @@ func From(method string, nth int, f Fault) Plan {
 	}
 }
 
+// Writing makes the nth writing call fail, from 1.
+func Writing(nth int, f Fault) Plan {
+	n := 0
+	return func(c Call) Fault {
+		if writes[c.Method] {
+			n++
+		}
+		if writes[c.Method] && n == nth {
+			return f
+		}
+		return Fault{}
+	}
+}
+
 // After makes all calls fail after the nth writing call.
 func After(nth int, f Fault) Plan {
 	n := 0
@@ -93,10 +108,11 @@ func Sometimes(seed uint64, share float64, faults ...Fault) Plan {
 }
 
 var writes = map[string]bool{
-	"Create": true, "Begin": true, "Try": true, "Acquit": true, "Commit": true, "Release": true, "Step": true,
+	"Create": true, "Begin": true, "BeginIsolated": true, "EndIsolation": true, "Commit": true, "Release": true,
+	"Step":     true,
 	"Transact": true,
 	"Send":     true, "EndToken": true, "TakeToken": true, "KeepToken": true, "Beat": true,
 	"PutDefinition": true, "WriteRecords": true, "WriteAudit": true, "Sent": true, "Unsent": true, "Purge": true,
-	"PostJob": true, "ClaimJobs": true, "RenewJob": true, "EndJob": true, "PurgeJobs": true,
+	"PostJob": true, "ClaimJobs": true, "EndJob": true, "PurgeJobs": true,
 	"PutSchedule": true, "MoveSchedule": true, "DeleteSchedule": true, "SetLimit": true,
 }

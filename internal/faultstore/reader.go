@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -21,18 +22,18 @@ func (f *store) Events(ctx context.Context, run string, q storage.EventQuery) ([
 	})
 }
 
-func (f *store) Look(ctx context.Context, q storage.RunQuery, most int) (storage.LookResult, error) {
-	return answer(ctx, f, Call{Method: "Look"}, func() (storage.LookResult, error) { return f.Store.Look(ctx, q, most) })
+func (f *store) Look(ctx context.Context, q storage.RunQuery, most int) (backend.LookResult, error) {
+	return answer(ctx, f, Call{Method: "Look"}, func() (backend.LookResult, error) { return f.Store.Look(ctx, q, most) })
 }
 
-func (f *store) Tally(ctx context.Context, q storage.RunQuery, t storage.TallyQuery) (storage.Tally, error) {
-	return answer(ctx, f, Call{Method: "Tally"}, func() (storage.Tally, error) { return f.Store.Tally(ctx, q, t) })
+func (f *store) Tally(ctx context.Context, q storage.RunQuery, t backend.TallyQuery) (backend.Tally, error) {
+	return answer(ctx, f, Call{Method: "Tally"}, func() (backend.Tally, error) { return f.Store.Tally(ctx, q, t) })
 }
 
 func (f *store) InProgress(ctx context.Context, runs []storage.Run, most int) (
-	list []storage.Progress, cut bool, err error,
+	list []backend.Progress, cut bool, err error,
 ) {
-	list, err = answer(ctx, f, Call{Method: "InProgress"}, func() (list []storage.Progress, err error) {
+	list, err = answer(ctx, f, Call{Method: "InProgress"}, func() (list []backend.Progress, err error) {
 		list, cut, err = f.Store.InProgress(ctx, runs, most)
 		return list, err
 	})

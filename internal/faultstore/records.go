@@ -3,6 +3,7 @@ package faultstore
 import (
 	"context"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -36,7 +37,7 @@ func (f *store) PutDefinition(ctx context.Context, def storage.Definition) (stor
 	})
 }
 
-func (f *store) Definitions(ctx context.Context, q storage.DefinitionQuery) ([]storage.Definition, error) {
+func (f *store) Definitions(ctx context.Context, q backend.DefinitionQuery) ([]storage.Definition, error) {
 	return answer(ctx, f, Call{Method: "Definitions"}, func() ([]storage.Definition, error) {
 		return f.Store.Definitions(ctx, q)
 	})
@@ -48,12 +49,12 @@ func (f *store) Definition(ctx context.Context, hash string) (storage.Definition
 	})
 }
 
-func (f *store) WriteAudit(ctx context.Context, line storage.AuditLine) error {
+func (f *store) WriteAudit(ctx context.Context, line backend.AuditLine) error {
 	return f.do(ctx, Call{Method: "WriteAudit"}, func() error { return f.Store.WriteAudit(ctx, line) })
 }
 
-func (f *store) Audit(ctx context.Context, q storage.AuditQuery) ([]storage.AuditLine, error) {
-	return answer(ctx, f, Call{Method: "Audit", Run: q.Run}, func() ([]storage.AuditLine, error) {
+func (f *store) Audit(ctx context.Context, q backend.AuditQuery) ([]backend.AuditLine, error) {
+	return answer(ctx, f, Call{Method: "Audit", Run: q.Run}, func() ([]backend.AuditLine, error) {
 		return f.Store.Audit(ctx, q)
 	})
 }

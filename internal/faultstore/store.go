@@ -5,21 +5,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 )
 
-// New returns a store that passes calls on to another one, with the faults of the plan. It is a [storage.Transactor] if
+// New returns a store that passes calls on to another one, with the faults of the plan. It is a [backend.Transactor] if
 // the other one is.
-func New(s storage.Store, plan Plan) storage.Store {
+func New(s backend.Store, plan Plan) backend.Store {
 	f := &store{Store: s, plan: plan, count: map[string]int{}}
-	if tx, ok := s.(storage.Transactor); ok {
+	if tx, ok := s.(backend.Transactor); ok {
 		return &transactor{f, tx}
 	}
 	return f
 }
 
 type store struct {
-	storage.Store
+	backend.Store
 
 	mu    sync.Mutex
 	plan  Plan

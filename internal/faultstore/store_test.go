@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -18,8 +19,8 @@ func TestWrites(t *testing.T) {
 	t.Parallel()
 	for name := range writes {
 		_, there := reflect.TypeFor[interface {
-			storage.Store
-			storage.Transactor
+			backend.Store
+			backend.Transactor
 		}]().MethodByName(name)
 		if !there {
 			t.Errorf("%s is no method", name)
@@ -37,16 +38,16 @@ func TestLoses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := New(memstore.New(), At("Commit", 2, c.fault))
-			claim, snap, err := storage.ClaimNew(storage.Run{ID: "a"})
-			commit := func(cp storage.Checkpoint) error {
+			claim, snap, err := backend.ClaimNew(storage.Run{ID: "a"})
+			commit := func(cp backend.Checkpoint) error {
 				cp.Head.Seq, cp.Head.State = snap.Run.Seq, snap.Run.State
 				return s.Commit(t.Context(), claim, &cp)
 			}
-			if err := errors.Join(err, commit(storage.Checkpoint{})); err != nil {
+			if err := errors.Join(err, commit(backend.Checkpoint{})); err != nil {
 				t.Fatal(err)
 			}
 			snap.Run.Seq++
-			second := storage.Checkpoint{Head: storage.Head{Entries: 1}, History: []storage.Entry{{Seq: 1, Path: "x"}}}
+			second := backend.Checkpoint{Head: backend.Head{Entries: 1}, History: []storage.Entry{{Seq: 1, Path: "x"}}}
 			if err := commit(second); !errors.Is(err, c.fault.Err) {
 				t.Errorf("the second commit: %v", err)
 			}

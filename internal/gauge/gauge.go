@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -57,13 +57,14 @@ func All() []Gauge {
 		number("ebb_needs_person_runs", "Runs whose undo failed or that were set aside: an operator must decide.",
 			"need a person", func(st *sqlstore.Status) int { return st.NeedPerson.Count }),
 		{
-			"ebb_suspect_runs",
-			"Runs with which processes died more than once within an hour. trial=yes: on trial now.", "suspects",
-			[]string{"trial"},
+			"ebb_crash_loop_runs",
+			"Runs with which processes died more than once within an hour. isolated=yes: the cause is sought.",
+			"crash loops",
+			[]string{"isolated"},
 			func(st *sqlstore.Status) []Value {
 				return []Value{
-					{[]string{"yes"}, float64(st.OnTrial)},
-					{[]string{"no"}, float64(st.Suspects - st.OnTrial)},
+					{[]string{"yes"}, float64(st.Isolated)},
+					{[]string{"no"}, float64(st.CrashLoops - st.Isolated)},
 				}
 			},
 		},
@@ -122,13 +123,13 @@ func jobs(st *sqlstore.Status) (values []Value) {
 
 func oldestJob(st *sqlstore.Status) time.Time { return jobsOf(st, states.JobUnclaimed).Since }
 
-func jobsOf(st *sqlstore.Status, state states.Job) storage.JobCount {
+func jobsOf(st *sqlstore.Status, state states.Job) backend.JobCount {
 	for _, count := range st.Jobs {
 		if count.State == state {
 			return count
 		}
 	}
-	return storage.JobCount{}
+	return backend.JobCount{}
 }
 
 // maxLimits bounds the series of limits, each of which a monitor keeps.

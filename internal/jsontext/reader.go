@@ -77,12 +77,6 @@ func (r *Reader) Space() {
 	}
 }
 
-// AtEnd reports whether only white space is left.
-func (r *Reader) AtEnd() bool {
-	r.Space()
-	return r.pos >= len(r.text)
-}
-
 func (r *Reader) take(c byte) bool {
 	if r.pos < len(r.text) && r.text[r.pos] == c {
 		r.pos++

@@ -22,10 +22,10 @@ const (
 	RunSetAside = "run.set_aside"
 	// RunNeedsPerson: the language of an open run says that a person must decide.
 	RunNeedsPerson = "run.needs_person"
-	// RunOnTrial: a run is on trial.
-	RunOnTrial = "run.on_trial"
-	// RunTrialEnded: the trial of a run ended without a result.
-	RunTrialEnded = "run.trial_ended"
+	// RunIsolated: a run is driven alone or with few others, to find out whether it kills its process.
+	RunIsolated = "run.isolated"
+	// RunIsolationEnded: an isolated start ended without a result.
+	RunIsolationEnded = "run.isolation_ended"
 	// RunFlowChanged: a run continues with a changed flow, as `AcceptChange` allows.
 	RunFlowChanged = "run.flow_changed"
 	// ObserverFailed: an observer panicked, or ended its goroutine; it misses the event.
@@ -120,6 +120,8 @@ const (
 	ConductorStopped = "conductor.stopped"
 	// StoreUnavailable: the database does not answer.
 	StoreUnavailable = "store.unavailable"
+	// RowDamaged: a row cannot be read, and is left out; logged once for each row.
+	RowDamaged = "row.damaged"
 	// CheckpointRetrying: the store did not take a commit; Ebb tries again.
 	CheckpointRetrying = "checkpoint.retrying"
 	// WriteBlocked: another process blocks writes; logged even with `--log-level off`.

@@ -19,6 +19,7 @@ type Gauge struct {
 	Budget int64 // in bytes; 0 when there is none
 	Log    hclog.Logger
 	Used   func() Use
+	Shares Shares
 
 	mu       sync.Mutex
 	watch    Watch

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxRunID is the maximum length of the id of a run in bytes, see storage.MaxID.
+// maxRunID is the maximum length of the id of a run in bytes, see backend.MaxID.
 const maxRunID = 256
 
 // RunID returns the id of a run that is made from other names, such as those of its parent and of its node. It returns

@@ -117,6 +117,16 @@ func (c *Cluster) Stop() {
 	c.proc = nil
 }
 
+// Standby starts the server again as a standby of no server, which can be read, but not written.
+func (c *Cluster) Standby() {
+	c.tb.Helper()
+	c.Stop()
+	if err := os.WriteFile(filepath.Join(c.data, "standby.signal"), nil, 0o600); err != nil {
+		c.tb.Fatal(err)
+	}
+	c.Start()
+}
+
 func (c *Cluster) command(program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.Background(), filepath.Join(c.bin, program), args...)
 	cmd.Dir = c.dir

@@ -26,6 +26,7 @@ func DSN(tb testing.TB) string {
 	if server == "" {
 		tb.Skip("needs postgres: set EBB_TEST_POSTGRES to a DSN, or start a server on this machine")
 	}
+	admit(server)
 	u, err := url.Parse(server)
 	if err != nil {
 		tb.Fatalf("EBB_TEST_POSTGRES is no URL: %v", err)
@@ -142,6 +143,22 @@ func Exec(tb testing.TB, dsn, text string, args ...any) {
 		tb.Errorf("%s: %v", text, err)
 	}
 	_ = conn.Close(context.Background()) // everything was committed
+}
+
+// admit waits until half of the server's connections are free: packages that are tested at once share them. It does
+// not wait for longer than a minute, since the test may have connections of its own.
+func admit(server string) {
+	const admitting = `SELECT count(*) < current_setting('max_connections')::int / 2 FROM pg_stat_activity`
+	for began, free := time.Now(), false; !free && time.Since(began) < time.Minute; {
+		conn, err := pgx.Connect(context.Background(), server)
+		if err == nil {
+			err = conn.QueryRow(context.Background(), admitting).Scan(&free)
+			_ = conn.Close(context.Background()) // nothing was written
+		}
+		if err != nil || !free {
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
 }
 
 // find returns the DSN of a server, or "".

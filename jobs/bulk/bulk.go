@@ -13,9 +13,10 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
+	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -79,7 +80,8 @@ func (in *Input) command(by string) engine.Command {
 // Flow returns the flow whose runs are bulk commands. It finds the runs of the store first, and then gives each of them
 // the command once, even if processes die meanwhile. If a run refuses, its item fails, and the other items continue.
 // Waits says what a run waits for in the terms of its language, see [inspect.WaitingSearch]; it may be nil.
-func Flow(store storage.Store, waits func(context.Context, *storage.Run) *flow.Waiting) flow.Node {
+func Flow(opened storage.Store, waits func(context.Context, *storage.Run) *flow.Waiting) flow.Node {
+	store := backend.Of(opened)
 	from := selection{store, waits}
 	spans, runs := atom.NewKey[[]span]("spans"), atom.NewKey[[]string]("runs")
 	divide := atom.Func(spans.Name(), func(ctx context.Context, in Input) ([]span, error) {
@@ -109,7 +111,7 @@ type spanOf struct {
 
 // A selection selects runs of a store.
 type selection struct {
-	store storage.Store
+	store backend.Store
 	waits func(context.Context, *storage.Run) *flow.Waiting // as for Flow
 }
 
@@ -124,11 +126,8 @@ func (from *selection) divide(ctx context.Context, in *Input, by string) ([]span
 	}
 	var created []time.Time
 	err = from.each(ctx, filter, func(run *storage.Run) error {
-		if created = append(created, run.Created); len(created) > MaxRuns {
-			return &atom.Failure{Code: CodeTooMany, Message: fmt.Sprintf(
-				"the filter selects more than %d runs: narrow it, such as by created:", MaxRuns)}
-		}
-		return nil
+		created = append(created, run.Created)
+		return checkNumber(len(created))
 	})
 	slices.SortFunc(created, time.Time.Compare)
 	spans := []span{}
@@ -137,6 +136,37 @@ func (from *selection) divide(ctx context.Context, in *Input, by string) ([]span
 		spans = append(spans, span{from.Format(time.RFC3339Nano) + ".." + to.Format(time.RFC3339Nano), by})
 	}
 	return spans, err
+}
+
+func checkNumber(runs int) error {
+	if runs <= MaxRuns {
+		return nil
+	}
+	return &atom.Failure{Code: CodeTooMany, Message: fmt.Sprintf(
+		"the filter selects more than %d runs: narrow it, such as by created:", MaxRuns)}
+}
+
+// Count returns to how many runs a bulk command would now be given, without those whose records exclude the command.
+// Waits is as for [Flow]. If the filter selects too many runs, Count returns a failure with [CodeTooMany].
+func Count(
+	ctx context.Context, opened storage.Store, waits func(context.Context, *storage.Run) *flow.Waiting, in Input,
+) (count int, err error) {
+	if err := in.Check(); err != nil {
+		return 0, err
+	}
+	filter, err := runfilter.Parse(in.Filter)
+	if err != nil {
+		return 0, err
+	}
+	from, selected := selection{backend.Of(opened), waits}, 0
+	err = from.each(ctx, filter, func(run *storage.Run) error {
+		selected++
+		if inspect.Refusal(run, in.Command) == "" {
+			count++
+		}
+		return checkNumber(selected)
+	})
+	return count, err
 }
 
 // list returns the ids of the runs in a span that the filter selects now.
@@ -191,7 +221,7 @@ type oneRun struct {
 }
 
 // give gives the command to a run, unless the run's record excludes it. A repetition after a crash counts once.
-func give(ctx context.Context, store storage.Store, one *oneRun) (string, error) {
+func give(ctx context.Context, store backend.Store, one *oneRun) (string, error) {
 	run, err := store.Run(ctx, one.Item)
 	if err != nil {
 		return "", err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/jobs/bulk"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -18,7 +19,7 @@ import (
 )
 
 // open creates runs that have not started.
-func open(t *testing.T, store storage.Store, n int) {
+func open(t *testing.T, store backend.Store, n int) {
 	t.Helper()
 	began := time.Now().Add(-time.Hour)
 	for i := range n {
@@ -31,11 +32,11 @@ func open(t *testing.T, store storage.Store, n int) {
 }
 
 // end ends a run with success.
-func end(t *testing.T, store storage.Store, id string) {
+func end(t *testing.T, store backend.Store, id string) {
 	t.Helper()
 	claim, snap, err := store.Begin(t.Context(), id)
 	if err == nil {
-		err = store.Commit(t.Context(), claim, &storage.Checkpoint{Head: storage.Head{
+		err = store.Commit(t.Context(), claim, &backend.Checkpoint{Head: backend.Head{
 			Seq: snap.Run.Seq, State: states.FlowSuccess, Outcome: storage.Succeeded, Time: time.Now(), Release: true,
 		}})
 	}
@@ -45,10 +46,10 @@ func end(t *testing.T, store storage.Store, id string) {
 }
 
 // messages returns the number of messages to all runs, and the first message.
-func messages(t *testing.T, store storage.Store, n int) (count int, first storage.Message) {
+func messages(t *testing.T, store backend.Store, n int) (count int, first storage.Message) {
 	t.Helper()
 	for i := range n {
-		_, all, err := storage.AllMessages(t.Context(), store, fmt.Sprint("r", i))
+		_, all, err := backend.AllMessages(t.Context(), store, fmt.Sprint("r", i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,9 +71,9 @@ func given(o bulk.Input) []engine.RunOption {
 	}
 }
 
-func newEngine(t *testing.T, store storage.Store) *engine.Engine {
+func newEngine(t *testing.T, store backend.Store) *engine.Engine {
 	t.Helper()
-	eng, err := engine.New(bulk.Flow(store, nil), engine.WithStore(store), engine.WithInputs(
+	eng, err := engine.New(bulk.Flow(store, nil), store, engine.WithInputs(
 		atom.NewKey[string]("filter"), atom.NewKey[string]("command"), atom.NewKey[string]("reason")))
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +92,11 @@ func TestBulk(t *testing.T) {
 	store := memstore.New()
 	open(t, store, n)
 	end(t, store, "r17")
-	o := given(bulk.Input{Filter: "flow:trip", Command: "cancel", Reason: "enough"})
+	in := bulk.Input{Filter: "flow:trip", Command: "cancel", Reason: "enough"}
+	if would, err := bulk.Count(t.Context(), store, nil, in); would != n-1 || err != nil {
+		t.Errorf("%d runs would get the command (%v)", would, err)
+	}
+	o := given(in)
 	deaths := 0
 	for ; deaths < 6; deaths++ {
 		dying := &mortal{Store: store}
@@ -135,12 +140,12 @@ var errDied = errors.New("died")
 
 // A mortal store makes the process die after some commits.
 type mortal struct {
-	storage.Store
+	backend.Store
 
 	left atomic.Int64
 }
 
-func (m *mortal) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (m *mortal) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	if m.left.Add(-1) < 0 {
 		return errDied
 	}

@@ -14,8 +14,9 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/server"
@@ -50,7 +51,8 @@ type API struct {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
 // New returns the API of a store.
-func New(store storage.Store, o Options) *API {
+func New(opened storage.Store, o Options) *API {
+	store := backend.Of(opened)
 	if o.Diagnose == nil {
 		o.Diagnose = func(ctx context.Context, run storage.Run) (*inspect.Diagnosis, error) {
 			return inspect.Diagnose(ctx, store, run)
@@ -79,7 +81,7 @@ func New(store storage.Store, o Options) *API {
 }
 
 type api struct {
-	store   storage.Store
+	store   backend.Store
 	options Options
 	storing sync.Mutex // held while a definition is stored
 	levels  inspect.Levels

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -24,6 +25,7 @@ type jobBody struct {
 	After    string            `json:"after,omitempty"    text:"earliest start: a time, or a duration such as 90m"`
 	Needs    map[string]string `json:"needs,omitempty"    text:"offers that a process needs to run the job"`
 	Labels   map[string]string `json:"labels,omitempty"   text:"labels of the run"`
+	Unique   string            `json:"unique,omitempty"   text:"text that at most one open job has, which is the answer"`
 }
 
 func (b *jobBody) job(now time.Time) (jobs.Job, error) {
@@ -42,7 +44,7 @@ func (b *jobBody) job(now time.Time) (jobs.Job, error) {
 	}
 	job := jobs.Job{
 		ID: b.ID, Flow: b.Flow, Version: b.Version, Input: b.Input, Priority: b.Priority, Labels: b.Needs,
-		RunLabels: b.Labels,
+		RunLabels: b.Labels, Unique: b.Unique,
 	}
 	if b.After == "" {
 		return job, nil
@@ -56,7 +58,8 @@ func (b *jobBody) job(now time.Time) (jobs.Job, error) {
 	return job, nil
 }
 
-// post posts a job, with a new id if it has none, and serves it. With an id that is known it serves the job of that id.
+// post posts a job, with a new id if it has none, and serves it. With an id or a Unique that is known it serves that
+// job.
 func (a *api) post(c *call, verb string, job jobs.Job) (any, error) {
 	isNew := true
 	if c.once.again {
@@ -70,12 +73,14 @@ func (a *api) post(c *call, verb string, job jobs.Job) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if isNew, err = jobs.New(a.store, jobs.Policy{}).PostNew(ctx, job); err != nil {
+		var id string
+		if id, isNew, err = jobs.New(a.store, jobs.Policy{}).PostNew(ctx, job); err != nil {
 			return nil, err
 		}
-		if draws && !isNew { // serve nobody another's job
-			return nil, fmt.Errorf("%w: job %q", storage.ErrExists, job.ID)
+		if draws && !isNew && id == job.ID { // serve nobody another's job
+			return nil, fmt.Errorf("%w: job %q", storage.ErrExists, id)
 		}
+		job.ID = id
 	}
 	posted, err := a.store.Job(c.Context(), job.ID)
 	if err != nil {
@@ -158,7 +163,7 @@ func (a *api) addSchedule(c *call) (any, error) {
 		return nil, err
 	}
 	is, err := a.store.Schedule(c.Context(), body.ID)
-	known := storage.Schedule{
+	known := backend.Schedule{
 		ID: body.ID, Spec: spec, Flow: body.Flow, Version: body.Version, CatchUp: max(body.CatchUp, 1),
 	}
 	return committed(inspect.ScheduleOf(&is), inspect.ScheduleOf(&known), err)
@@ -204,7 +209,7 @@ func (a *api) setLimit(c *call) (any, error) {
 				body.Rate)
 		}
 	}
-	if err := limit.Check(); err != nil {
+	if err := backend.CheckLimit(&limit); err != nil {
 		return nil, err
 	}
 	verb := "limit"
@@ -237,7 +242,7 @@ func (a *api) audit(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, next, err := inspect.Audit(c.Context(), a.store, storage.AuditQuery{
+	lines, next, err := inspect.Audit(c.Context(), a.store, backend.AuditQuery{
 		Below: below, Run: c.query.Get("run"), Limit: limit,
 	})
 	return Audit{lines, next}, err

@@ -11,8 +11,9 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -153,7 +154,7 @@ func (a *api) signal(c *call) (any, error) {
 	if err := c.decode(&body); err != nil {
 		return nil, err
 	}
-	if err := storage.CheckID("signal", body.Name); err != nil {
+	if err := backend.CheckID("signal", body.Name); err != nil {
 		return nil, err
 	}
 	run, err := c.run(a)
@@ -231,7 +232,7 @@ func (a *api) complete(c *call) (any, error) {
 	ended, err := a.store.EndToken(c.Context(), was.ID, end)
 	if errors.Is(err, storage.ErrGone) {
 		return nil, cmp.Or(engine.RecordRefused(c.Context(), a.store, storage.Message{
-			Run: was.Run, Kind: storage.MessageToken, Path: was.Path, Failure: failure, Issuer: &by,
+			Run: was.Run, Kind: backend.MessageToken, Path: was.Path, Failure: failure, Issuer: &by,
 		}, err), err)
 	}
 	return Completed{how, ended.Run, ended.Path, ended.Attempt}, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/api"
@@ -33,7 +34,7 @@ func TestCommittedIsDone(t *testing.T) {
 			t.Parallel()
 			store := memstore.New()
 			err := store.Create(t.Context(), storage.Run{ID: "r", Flow: "f", Structure: "x"})
-			ask := func(store storage.Store, path, body string) *httptest.ResponseRecorder {
+			ask := func(store backend.Store, path, body string) *httptest.ResponseRecorder {
 				ctx := server.WithCaller(t.Context(), server.Caller{Name: "ann", Operate: true})
 				r := httptest.NewRequestWithContext(ctx, http.MethodPost, api.Prefix+path, strings.NewReader(body))
 				r.Header.Set("Content-Type", "application/json")

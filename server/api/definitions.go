@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -171,7 +172,7 @@ func checkFlow(name string) error {
 			"flow: swf, and names that begin with %s, are those of Ebb's own flows",
 			reserved)
 	}
-	return storage.CheckID("flow", name)
+	return backend.CheckID("flow", name)
 }
 
 func checkSchema(schema atom.Value) error {
@@ -188,7 +189,7 @@ func (a *api) checkNewest(ctx context.Context, body *definitionBody) error {
 	if body.Newest == nil {
 		return nil
 	}
-	def, err := storage.FindDefinition(ctx, a.store, body.Flow, 0)
+	def, err := backend.FindDefinition(ctx, a.store, body.Flow, 0)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 	"testing/iotest"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/api"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
@@ -60,7 +60,7 @@ func TestBlanks(t *testing.T) {
 	}
 	jobs, err := store.JobCounts(t.Context())
 	limits, bad := store.Limits(t.Context())
-	schedules, worse := store.Schedules(t.Context(), storage.ScheduleQuery{})
+	schedules, worse := store.Schedules(t.Context(), backend.ScheduleQuery{})
 	if err := errors.Join(err, bad, worse); err != nil || len(jobs)+len(limits)+len(schedules) != 0 {
 		t.Errorf("there are %v, %v and %v (%v)", jobs, limits, schedules, err)
 	}
@@ -82,8 +82,8 @@ func TestNamesOfPosts(t *testing.T) {
 		{"jobs", `{"flow": "f", "id": "a", "ID": "b"}`},
 		{"jobs", `{"flow": "f\n", "id": "a"}`},
 		{"jobs", `{"flow": "..", "id": "a"}`},
-		{"jobs", `{"id": "a", "flow": "` + strings.Repeat("f", storage.MaxID+1) + `"}`},
-		{"schedules", `{"id": "a", "spec": "@daily", "flow": "` + strings.Repeat("f", storage.MaxID+1) + `"}`},
+		{"jobs", `{"id": "a", "flow": "` + strings.Repeat("f", backend.MaxID+1) + `"}`},
+		{"schedules", `{"id": "a", "spec": "@daily", "flow": "` + strings.Repeat("f", backend.MaxID+1) + `"}`},
 		{"schedules", `{"flow": "f", "spec": "@daily", "id": ".."}`},
 		{"schedules", `{"flow": "ebb.bulk", "spec": "@daily", "id": "s"}`},
 	} {

@@ -7,6 +7,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -24,7 +25,7 @@ type Languages interface {
 	// Try runs a definition in memory and in virtual time. It calls nothing: mocks answer in place of all tasks. It
 	// returns a store with the definition and the run. The error says why the definition cannot be tried, or that the
 	// run did not rest in time.
-	Try(ctx context.Context, t *TrialRequest) (store storage.Store, run string, err error)
+	Try(ctx context.Context, t *TrialRequest) (store backend.Store, run string, err error)
 }
 
 // A Draft is the text of a definition that may not be stored yet.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -126,7 +127,7 @@ func (c *call) claim(a *api) error {
 // audited returns the context for the change of a request. The line that says who changed what is committed with the
 // change.
 func (c *call) audited(a *api, verb, subject string) (context.Context, error) {
-	line := storage.Command(c.issuer(), verb, subject, a.store.Now())
+	line := backend.Audited(c.issuer(), verb, subject, a.store.Now())
 	writes, err := c.records(a, subject)
-	return storage.Beside(c.Context(), &line, writes...), err
+	return backend.Beside(c.Context(), &line, writes...), err
 }

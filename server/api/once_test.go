@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/storage"
@@ -68,22 +69,26 @@ func TestIdempotencyKey(t *testing.T) {
 		}
 		post(http.StatusUnprocessableEntity, key, c.path, `{"flow": "other", "id": "x"}`)
 		post(http.StatusUnprocessableEntity, key, "runs/r/suspend", c.body)
-		all, err := store.Audit(t.Context(), storage.AuditQuery{})
+		all, err := store.Audit(t.Context(), backend.AuditQuery{})
 		if lines += c.lines; err != nil || len(all) != lines {
 			t.Errorf("%s: %d lines in the audit, %v; want %d", c.path, len(all), err, lines)
 		}
 	}
-	if named := post(http.StatusOK, "another", "jobs", `{"id": "named", "flow": "g"}`); named["existed"] != true || named["flow"] != "f" {
+	if named := post(http.StatusOK, "another", "jobs", `{"id": "named", "flow": "f"}`); named["existed"] != true {
 		t.Errorf("an id that is taken is answered with %v", named)
 	}
-	if all, err := store.Audit(t.Context(), storage.AuditQuery{}); err != nil || len(all) != lines {
+	other := post(http.StatusConflict, "third", "jobs", `{"id": "named", "flow": "g", "input": {"n": 2}}`)
+	if detail := other["detail"].(string); !strings.Contains(detail, "another flow and input") {
+		t.Errorf("another job with an id that is taken is answered with %s", detail)
+	}
+	if all, err := store.Audit(t.Context(), backend.AuditQuery{}); err != nil || len(all) != lines {
 		t.Errorf("a job that was not posted has a line in the audit: %v", err)
 	}
 }
 
 // A hidden store has no named record the first time, as if another request wrote it a moment later.
 type hidden struct {
-	storage.Store
+	backend.Store
 
 	was bool
 }
@@ -97,7 +102,7 @@ func (h *hidden) NamedRecord(ctx context.Context, kind, key string) (storage.Nam
 }
 
 // A busy store has many named records.
-type busy struct{ storage.Store }
+type busy struct{ backend.Store }
 
 func (busy) CountRecords(context.Context, string, string) (int, error) { return 100_000, nil }
 

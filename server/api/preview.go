@@ -39,7 +39,7 @@ func (a *api) preview(c *call) (any, error) {
 	if err != nil {
 		return nil, problemNoPreview()
 	}
-	eng, err := engine.New(root, engine.WithStore(a.store))
+	eng, err := engine.New(root, a.store)
 	if err != nil {
 		return nil, err
 	}

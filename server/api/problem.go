@@ -8,7 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
@@ -59,7 +59,7 @@ func problemOf(err error) *Problem {
 	case errors.Is(err, storage.ErrNotFound):
 		return problem(http.StatusNotFound, "not_found", "%v", err)
 	case errors.Is(err, engine.ErrRefused), errors.Is(err, jobs.ErrRefused), errors.Is(err, storage.ErrFenced),
-		errors.Is(err, storage.ErrEnded):
+		errors.Is(err, storage.ErrEnded), errors.Is(err, storage.ErrJobDiffers):
 		return problem(http.StatusConflict, "refused", "%v", err)
 	case errors.Is(err, storage.ErrGone):
 		return problem(http.StatusConflict, "gone", "the token is no longer open: it was used, or its attempt is over")

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/internal/inspect"
+	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/storage"
 )
 

@@ -1,6 +1,6 @@
 package api
 
-import "github.com/ebbflow/ebb/engine/inspect"
+import "github.com/ebbflow/ebb/internal/inspect"
 
 // steps serves a part of a level of the tree of a run.
 func (a *api) steps(c *call) (any, error) {

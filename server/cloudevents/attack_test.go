@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/storage"
@@ -21,7 +22,7 @@ const (
 )
 
 // asked returns a store that counts its queries.
-func asked(store storage.Store) (counting storage.Store, calls *[]string) {
+func asked(store backend.Store) (counting backend.Store, calls *[]string) {
 	calls = new([]string)
 	return faultstore.New(store, func(c faultstore.Call) faultstore.Fault {
 		*calls = append(*calls, c.Method)

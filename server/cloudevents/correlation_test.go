@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -38,13 +39,13 @@ const (
  {"name": "Done"}]}`
 )
 
-func engineOf(t *testing.T, definition string, store storage.Store, opts ...engine.Option) *engine.Engine {
+func engineOf(t *testing.T, definition string, store backend.Store, opts ...engine.Option) *engine.Engine {
 	t.Helper()
 	m, err := sm4c.Parse("f", []byte(definition))
 	if err != nil {
 		t.Fatal(err)
 	}
-	eng, err := engine.New(m.Flow(), append(opts, engine.WithStore(store))...)
+	eng, err := engine.New(m.Flow(), store, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestThereAndBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answerers, err := engine.New(m.Flow(), engine.WithStore(store))
+		answerers, err := engine.New(m.Flow(), store)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,24 +12,26 @@ import (
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // Tell inserts events into the inbox of a run, all or none. If the run does not exist, it returns an error that
-// wraps [storage.ErrNotFound]. It also returns the errors of [storage.Inbox.Send].
-func Tell(ctx context.Context, inbox storage.Inbox, run string, events ...Event) error {
+// wraps [storage.ErrNotFound]. If its inbox is full, the error wraps
+// [storage.ErrFull]; if it has ended, [storage.ErrEnded].
+func Tell(ctx context.Context, store storage.Store, run string, events ...Event) error {
 	messages := make([]storage.Message, len(events))
 	for i, e := range events {
 		messages[i] = e.message()
 		messages[i].Run = run
 	}
-	return inbox.Send(ctx, messages...)
+	return backend.Of(store).Send(ctx, messages...)
 }
 
 // message returns the message with which a run receives the event.
 func (e Event) message() storage.Message {
 	key := "event " + e.Attribute("source") + " " + e.Attribute("id")
-	if len(key) > storage.MaxID {
+	if len(key) > backend.MaxID {
 		sum := sha256.Sum256([]byte(key))
 		key = "event " + hex.EncodeToString(sum[:])
 	}
@@ -41,10 +43,10 @@ func (e Event) message() storage.Message {
 
 // clip shortens a name to the limit of messages, between two characters.
 func clip(name string) string {
-	if len(name) <= storage.MaxID {
+	if len(name) <= backend.MaxID {
 		return name
 	}
-	end := storage.MaxID
+	end := backend.MaxID
 	for !utf8.RuneStart(name[end]) {
 		end--
 	}
@@ -76,8 +78,8 @@ const (
 // the events. Deliver them again: a run drops an event that it already has. If the inbox of a run is full, the others
 // have the events, and Deliver returns an error that wraps [storage.ErrFull]. If the events have more than maxTopics
 // values, Deliver returns an error that wraps [ErrInvalid].
-func Deliver(ctx context.Context, store storage.Store, events ...Event) ([]string, error) {
-	wanted := map[string]bool{}
+func Deliver(ctx context.Context, opened storage.Store, events ...Event) ([]string, error) {
+	store, wanted := backend.Of(opened), map[string]bool{}
 	topics := make([][]string, len(events))
 	for i, e := range events {
 		topics[i] = e.topics()
@@ -132,7 +134,7 @@ func (e Event) topics() []string {
 
 // A delivery sends messages in transactions of limited size.
 type delivery struct {
-	store    storage.Store
+	store    backend.Store
 	messages []storage.Message
 	bytes    int
 	told     map[string]bool // the runs that have the events

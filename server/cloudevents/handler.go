@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -20,14 +21,14 @@ import (
 //	405, 413, 415               another method, more than maxBody, an unknown form
 //	408                         the body did not arrive in time
 //	410                         the run has ended
-//	429                         the inbox of a run is full, see [storage.MaxInbox]; other runs have the events
+//	429                         the inbox of a run is full; other runs have the events
 //	503                         the store failed, or the server is busy; send the request again
 //
 // Handler answers after it has stored the events. With ?run= it stores all events of a batch, or none. The program
 // that mounts the handler decides which clients may send events, and how long a request may take.
-func Handler(store storage.Store) http.Handler { return &handler{store} }
+func Handler(store storage.Store) http.Handler { return &handler{backend.Of(store)} }
 
-type handler struct{ store storage.Store }
+type handler struct{ store backend.Store }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
@@ -78,7 +79,7 @@ func addressee(query string) (string, error) {
 		return "", invalid("the query parameter run must be there once, with the id of a run")
 	}
 	addressed := storage.Message{Run: runs[0]}
-	return runs[0], addressed.Check()
+	return runs[0], backend.CheckMessage(&addressed)
 }
 
 // refuse answers with the status for an error.

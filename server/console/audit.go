@@ -4,15 +4,15 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 )
 
 // audit shows who commanded what, newest first.
 func (c *console) audit(ctx context.Context, v *visit) (node, error) {
 	below, _ := strconv.ParseInt(v.query.Get("below"), 10, 64) // a text that is no number begins at the top
 	run := v.query.Get("run")
-	lines, at, err := inspect.Audit(ctx, c.store, storage.AuditQuery{Below: max(below, 0), Run: run, Limit: few})
+	lines, at, err := inspect.Audit(ctx, c.store, backend.AuditQuery{Below: max(below, 0), Run: run, Limit: few})
 	if err != nil {
 		return nil, err
 	}

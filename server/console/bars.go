@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/states"
 )
 

@@ -18,6 +18,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/api"
@@ -44,7 +45,7 @@ func newDesk(t *testing.T) *desk {
 	d := &desk{T: t, store: store, caller: server.Caller{Name: "ann", Operate: true}}
 	run := func(id string, root flow.Node, want error, opts ...engine.RunOption) {
 		t.Helper()
-		eng, err := engine.New(root, engine.WithStore(store))
+		eng, err := engine.New(root, store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,14 +57,14 @@ func newDesk(t *testing.T) *desk {
 		func(context.Context, struct{}, atom.Outcome[string]) error { return errors.New("no refund") })
 	fail := atom.Func("fail", func(context.Context, struct{}) (string, error) { return "", errors.New("no") })
 	run("done", flow.Linear("trip", book), nil)
-	eng, err := engine.New(flow.Linear("stuck", book, fail), engine.WithStore(store))
+	eng, err := engine.New(flow.Linear("stuck", book, fail), store)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := eng.Run(t.Context(), "stuck"); err == nil {
 		t.Fatal("the run succeeded")
 	}
-	eng, err = engine.New(flow.Linear("lost", fail), engine.WithStore(store))
+	eng, err = engine.New(flow.Linear("lost", fail), store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +267,7 @@ func TestSaysWhatTheAPIAnswered(t *testing.T) {
 func (d *desk) traces() int {
 	d.Helper()
 	n := 0
-	lines, err := d.store.Audit(d.Context(), storage.AuditQuery{})
+	lines, err := d.store.Audit(d.Context(), backend.AuditQuery{})
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -277,7 +278,7 @@ func (d *desk) traces() int {
 		}
 	}
 	for _, run := range []string{"done", "stuck", "lost", "open", "held", "await"} {
-		_, messages, err := storage.AllMessages(d.Context(), d.store, run)
+		_, messages, err := backend.AllMessages(d.Context(), d.store, run)
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -403,7 +404,7 @@ func TestPreviewPivots(t *testing.T) {
 	}
 	root := flow.Linear("order", task("pay"), task("ship", atom.Pivot()), task("mail"),
 		atom.Remote[struct{}, string]("rate", "rate"))
-	eng, err := engine.New(root, engine.WithStore(d.store))
+	eng, err := engine.New(root, d.store)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
 

@@ -31,7 +31,7 @@ func TestCompare(t *testing.T) {
 		}
 		return "ok", nil
 	})
-	eng, err := engine.New(flow.Linear("f", a, b, c), engine.WithStore(store))
+	eng, err := engine.New(flow.Linear("f", a, b, c), store)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,10 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -59,7 +60,7 @@ const pageTime = 20 * time.Second
 
 // A console answers requests for pages.
 type console struct {
-	store storage.Store
+	store backend.Store
 	o     Options
 	pages []page
 	files map[string]asset // by address
@@ -86,7 +87,7 @@ func New(store storage.Store, o Options) http.Handler {
 		o.Log = hclog.NewNullLogger()
 	}
 	o.Log = o.Log.Named("console")
-	c := &console{store: store, o: o, pages: pages(), files: map[string]asset{}}
+	c := &console{store: backend.Of(store), o: o, pages: pages(), files: map[string]asset{}}
 	if o.Commands != nil {
 		c.operations, c.drafts = o.Commands.Operations(), o.Commands.Drafts()
 	}

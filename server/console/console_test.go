@@ -28,7 +28,7 @@ func undone(t *testing.T) http.Handler {
 			func(context.Context, struct{}, atom.Outcome[string]) error { return nil }, atom.Secret())
 	}
 	pay := atom.Func("pay", func(context.Context, struct{}) (string, error) { return "", errors.New(hostile) })
-	eng, err := engine.New(flow.Linear("trip", book("flight"), book("hotel"), pay), engine.WithStore(store))
+	eng, err := engine.New(flow.Linear("trip", book("flight"), book("hotel"), pay), store)
 	if err != nil {
 		t.Fatal(err)
 	}

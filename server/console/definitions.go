@@ -6,9 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
+	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -64,7 +65,7 @@ func (c *console) definition(ctx context.Context, v *visit) (node, error) {
 		return nil, err
 	}
 	v.title = say("{0} version {1}", words(d.Name), number(d.Version))
-	versions, err := c.store.Definitions(ctx, storage.DefinitionQuery{Name: d.Name, Limit: mostSteps})
+	versions, err := c.store.Definitions(ctx, backend.DefinitionQuery{Name: d.Name, Limit: mostSteps})
 	if err != nil {
 		return nil, err
 	}

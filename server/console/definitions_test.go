@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/console"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -28,7 +29,7 @@ func TestDefinitions(t *testing.T) {
 	hashes := make([]string, 0, 2)
 	for _, text := range []string{"{\n\"a\": 1,\n\"b\": 2\n}", "{\n\"a\": 1,\n\"b\": \"" + hostile + "\",\n\"c\": 3\n}"} {
 		d, err := store.PutDefinition(t.Context(), storage.Definition{
-			Hash: storage.DefinitionHash("m", "asl", []byte(text)), Name: "m", Language: "asl", Text: []byte(text),
+			Hash: backend.DefinitionHash("m", "asl", []byte(text)), Name: "m", Language: "asl", Text: []byte(text),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -79,14 +80,14 @@ func TestVersions(t *testing.T) {
 	hashes := make([]string, 0, 2)
 	for _, text := range []string{`{"same":{"n":12345678901234567890},"changed":{"n":12345678901234567890},"removed":{}}`, `{"same":{"n":12345678901234567890},"changed":{"n":12345678901234567891},"added":{}}`} {
 		d, err := store.PutDefinition(t.Context(), storage.Definition{
-			Hash: storage.DefinitionHash("m", "l", []byte(text)), Name: "m", Language: "l", Text: []byte(text),
+			Hash: backend.DefinitionHash("m", "l", []byte(text)), Name: "m", Language: "l", Text: []byte(text),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		hashes = append(hashes, d.Hash)
 	}
-	eng, err := engine.New(flow.Linear("m"), engine.WithStore(store))
+	eng, err := engine.New(flow.Linear("m"), store)
 	if err == nil {
 		_, err = eng.Run(t.Context(), "of-the-first", engine.OnDefinition(hashes[0]))
 	}

@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
+	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -120,7 +121,7 @@ func (c *console) knownFlows(ctx context.Context, o *server.Operation) (node, er
 	if !slices.ContainsFunc(o.Fields, func(f server.Field) bool { return f.Name == "flow" }) {
 		return none, nil
 	}
-	names, err := storage.DefinitionNames(ctx, c.store, mostFlows)
+	names, err := backend.DefinitionNames(ctx, c.store, mostFlows)
 	return el("datalist", attr("id", "flows"), each(names, func(name *string) node {
 		return el("option", attr("value", *name))
 	})), err

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -97,7 +98,7 @@ func (c *console) edit(ctx context.Context, v *visit) (node, error) {
 
 // stored returns the fields of the editor for a stored definition. Its next version follows the newest one.
 func (c *console) stored(ctx context.Context, v *visit, d *storage.Definition) (func(string) string, error) {
-	newest, err := storage.FindDefinition(ctx, c.store, d.Name, 0)
+	newest, err := backend.FindDefinition(ctx, c.store, d.Name, 0)
 	if err != nil {
 		return nil, err
 	}

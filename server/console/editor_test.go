@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/storage"
@@ -36,7 +37,7 @@ func (languages) Check(d *api.Draft) *api.CheckResult {
 	}
 	if out.Runnable = out.Problems.Legal(); out.Runnable {
 		out.Stored = storage.Definition{
-			Hash: storage.DefinitionHash(d.Name, "l", []byte(d.Text)), Name: d.Name, Language: "l", Text: []byte(d.Text),
+			Hash: backend.DefinitionHash(d.Name, "l", []byte(d.Text)), Name: d.Name, Language: "l", Text: []byte(d.Text),
 		}
 		out.Picture = draw.View{Title: d.Name, Nodes: []draw.Node{{ID: "a", Label: hostile, Kind: draw.Choice}}}
 	}
@@ -56,14 +57,14 @@ func (languages) PictureOf(context.Context, *storage.Run) (draw.View, error) {
 	return draw.View{}, storage.ErrNotFound
 }
 
-func (languages) Try(ctx context.Context, t *api.TrialRequest) (storage.Store, string, error) {
+func (languages) Try(ctx context.Context, t *api.TrialRequest) (backend.Store, string, error) {
 	if strings.Contains(t.Text, "error") {
 		return nil, "", errors.New("it cannot run")
 	}
 	store := memstore.New()
 	eng, err := engine.New(flow.Linear("tried", atom.Func("only", func(context.Context, struct{}) (string, error) {
 		return t.Input.String(), nil
-	})), engine.WithStore(store))
+	})), store)
 	if err == nil {
 		_, err = eng.Run(ctx, "trial")
 	}
@@ -157,7 +158,7 @@ func (d *desk) stores() {
 	if late.Code != http.StatusConflict || !strings.Contains(late.Body.String(), "look at what changed") {
 		d.Errorf("over a newer version it answers %d %s", late.Code, late.Body)
 	}
-	if all, err := d.store.Definitions(d.Context(), storage.DefinitionQuery{Name: "f"}); err != nil || len(all) != 1 {
+	if all, err := d.store.Definitions(d.Context(), backend.DefinitionQuery{Name: "f"}); err != nil || len(all) != 1 {
 		d.Errorf("there are %d versions, %v", len(all), err)
 	}
 }

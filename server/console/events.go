@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 )
 
 // events shows a page of the history in the terms of the run's language, such as the events of AWS Step Functions.

@@ -23,7 +23,7 @@ func TestEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eng, err := engine.New(m.Flow(), engine.WithStore(store))
+	eng, err := engine.New(m.Flow(), store)
 	if err != nil {
 		t.Fatal(err)
 	}

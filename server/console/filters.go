@@ -3,7 +3,7 @@ package console
 import (
 	"net/url"
 
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/internal/runfilter"
 )
 
 // chosenTerm returns the term that a person chose beside the filter; the filter of all runs if there is none.

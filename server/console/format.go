@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/internal/inspect"
+	"github.com/ebbflow/ebb/internal/runfilter"
 )
 
 // childrenOf returns the filter of the runs that a run has started.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/console"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -24,13 +25,13 @@ func TestHome(t *testing.T) {
 	if body := home(); !strings.Contains(body, "Nothing needs you now") {
 		t.Errorf("nothing needs a person, and home says\n%s", body)
 	}
-	for id, cp := range map[string]*storage.Checkpoint{
-		"stuck": {Head: storage.Head{
+	for id, cp := range map[string]*backend.Checkpoint{
+		"stuck": {Head: backend.Head{
 			State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndoFailed, Ended: time.Now(),
 			Failure: &atom.Failure{Code: "Declined", Message: "no"},
 		}},
 		"sender": {
-			Head:   storage.Head{State: states.FlowSuccess, Outcome: storage.Succeeded, Ended: time.Now()},
+			Head:   backend.Head{State: states.FlowSuccess, Outcome: storage.Succeeded, Ended: time.Now()},
 			Outbox: []storage.Outgoing{{ID: "m", Target: "https://me:secret@example.com/in", Parked: true}},
 		},
 	} {

@@ -2,43 +2,19 @@ package console
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"time"
 
-	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/flow/draw"
-	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// left returns the atoms of a flow in Go that have a Revert and were done, but not undone, the last first. Those of a
-// definition stand in the undo stack. It returns at most [mostUndone].
+// left returns the atoms of a flow in Go that are left to undo, see [inspect.LeftToUndo]. Those of a definition stand
+// in the undo stack.
 func (p *runPage) left(ctx context.Context, t *inspect.Tree) ([]string, error) {
-	if p.machine != nil || p.run.Structure == "" || p.run.State == states.FlowReverted {
+	if p.machine != nil {
 		return nil, nil
 	}
-	picture, err := inspect.PlanView(ctx, p.store, &p.run)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var steps []*inspect.Step
-	collect(&t.Top, &steps)
-	ended := make(map[string]time.Time, len(steps))
-	for _, s := range steps {
-		ended[s.Path] = s.Ended
-	}
-	var paths []string
-	for i := range picture.Nodes {
-		if n := &picture.Nodes[i]; n.Kind == draw.Undoable && n.State == states.TaskSuccess.String() {
-			paths = append(paths, n.ID)
-		}
-	}
-	slices.SortStableFunc(paths, func(a, b string) int { return ended[b].Compare(ended[a]) })
-	return paths[:min(len(paths), mostUndone)], nil
+	return inspect.LeftToUndo(ctx, p.store, &p.run, t, mostUndone)
 }
 
 // notUndone returns the atoms that an undo that has stopped, or that continues, has still to undo, the last first.

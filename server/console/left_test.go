@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/server/console"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestNotUndoneYet: the page of a run whose undo failed says what could not be undone and why, what was undone, and what
@@ -25,15 +26,16 @@ func TestNotUndoneYet(t *testing.T) {
 			func(context.Context, struct{}, atom.Outcome[int]) error { return undo })
 	}
 	pay := atom.Func("pay", func(context.Context, struct{}) (int, error) { return 0, atom.Errorf("Declined", "no money") })
+	store := memstore.New()
 	e, err := engine.New(flow.Linear("trip", pair("flight", nil), pair("hotel", nil),
-		pair("voucher", errors.New("it was used")), pair("dinner", nil), pay))
+		pair("voucher", errors.New("it was used")), pair("dinner", nil), pay), store)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Run(t.Context(), "t"); err == nil {
 		t.Fatal("it did not fail")
 	}
-	body := get(t, console.New(e.Store(), console.Options{}), http.MethodGet, "/run?id=t&view=undo").Body.String()
+	body := get(t, console.New(store, console.Options{}), http.MethodGet, "/run?id=t&view=undo").Body.String()
 	link := func(name string) string {
 		return `<a href="run?atom=` + name + `&amp;id=t&amp;view=undo">` + name + `</a>`
 	}
@@ -47,7 +49,7 @@ func TestNotUndoneYet(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, body)
 		}
 	}
-	h := console.New(e.Store(), console.Options{Commands: api.New(e.Store(), api.Options{})})
+	h := console.New(store, console.Options{Commands: api.New(store, api.Options{})})
 	for do, want := range map[string]string{ // what the dialog says before
 		"skip": "the undo continues with these", "retry-revert": "Not undone yet, last first: ", "retry": "Can still be undone, last first",
 	} {
@@ -70,7 +72,8 @@ func TestNotUndoneYet(t *testing.T) {
 // TestChosenWithoutRecord: a step that is chosen stands in the panel, also if it has no record.
 func TestChosenWithoutRecord(t *testing.T) {
 	t.Parallel()
-	e, err := engine.New(flow.Linear("f", atom.Func("a", func(context.Context, struct{}) (int, error) { return 1, nil })))
+	store := memstore.New()
+	e, err := engine.New(flow.Linear("f", atom.Func("a", func(context.Context, struct{}) (int, error) { return 1, nil })), store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +83,7 @@ func TestChosenWithoutRecord(t *testing.T) {
 	for atom, want := range map[string]string{
 		"a": "<h2>a <span", "Choose[3]": "<h2>Choose[3]</h2><p class=\"soft\">This step has no record", "": "<h2>Run</h2>",
 	} {
-		body := get(t, console.New(e.Store(), console.Options{}), http.MethodGet, "/run?id=r&atom="+atom).Body.String()
+		body := get(t, console.New(store, console.Options{}), http.MethodGet, "/run?id=r&atom="+atom).Body.String()
 		if !strings.Contains(body, want) {
 			t.Errorf("%s: no %s in\n%s", atom, want, body)
 		}

@@ -1,7 +1,7 @@
 package console
 
 import (
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 )
 
 // mostChartRows is how many rows the table of a chart has.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 )
 
 const (

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/server/console"
 	"github.com/ebbflow/ebb/states"
@@ -30,7 +31,7 @@ func TestListsHavePages(t *testing.T) {
 	const all = 450
 	for i := range all {
 		id := fmt.Sprintf("name%03d", i)
-		s := storage.Schedule{ID: id, Flow: "f", Spec: "@daily", Next: time.Now()}
+		s := backend.Schedule{ID: id, Flow: "f", Spec: "@daily", Next: time.Now()}
 		if err := store.PutSchedule(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
@@ -92,12 +93,12 @@ func TestListsGoOn(t *testing.T) {
 	}
 	for i := range all {
 		id := fmt.Sprint("name", i)
-		must(nil, store.PutSchedule(t.Context(), storage.Schedule{ID: id, Flow: "f", Spec: "@daily", Next: time.Now()}))
+		must(nil, store.PutSchedule(t.Context(), backend.Schedule{ID: id, Flow: "f", Spec: "@daily", Next: time.Now()}))
 		must(nil, store.PostJob(t.Context(), storage.Job{ID: id, Flow: "f", Priority: i / 2, State: states.JobParked}))
 		must(nil, store.Create(t.Context(), storage.Run{ID: id, Flow: "f", Structure: "x"}))
 		claim, snap, err := store.Begin(t.Context(), id)
 		must(nil, err)
-		must(nil, store.Commit(t.Context(), claim, &storage.Checkpoint{Head: storage.Head{
+		must(nil, store.Commit(t.Context(), claim, &backend.Checkpoint{Head: backend.Head{
 			Seq: snap.Run.Seq, State: states.FlowSuccess, Outcome: storage.Succeeded, Time: time.Now(), Release: true,
 		}}))
 	}
@@ -108,12 +109,12 @@ func TestListsGoOn(t *testing.T) {
 	}{
 		{"schedules?after=", "schedules", "schedule", "next", func(id string) { must(nil, store.DeleteSchedule(t.Context(), id)) }},
 		{"jobs?after=", "jobs", "job", "next", func(id string) {
-			must(nil, store.EndJob(t.Context(), storage.JobEnd{Job: id, State: states.JobComplete}))
-			must(store.PurgeJobs(t.Context(), storage.JobPurge{Before: time.Now().Add(time.Hour)}))
+			must(nil, store.EndJob(t.Context(), backend.JobEnd{Job: id, State: states.JobComplete}))
+			must(store.PurgeJobs(t.Context(), backend.JobPurge{Before: time.Now().Add(time.Hour)}))
 		}},
 		{"jobs?state=PARKED&after=", "jobs", "job", "next", func(id string) {
-			must(nil, store.EndJob(t.Context(), storage.JobEnd{Job: id, State: states.JobComplete}))
-			must(store.PurgeJobs(t.Context(), storage.JobPurge{Before: time.Now().Add(time.Hour)}))
+			must(nil, store.EndJob(t.Context(), backend.JobEnd{Job: id, State: states.JobComplete}))
+			must(store.PurgeJobs(t.Context(), backend.JobPurge{Before: time.Now().Add(time.Hour)}))
 		}},
 		{"runs?cursor=", "runs", "run", "next", func(id string) { must(store.Purge(t.Context(), id)) }},
 	} {

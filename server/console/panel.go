@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"

@@ -28,7 +28,7 @@ func TestLargeChild(t *testing.T) {
 			many = append(many, atom.Func(name, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }))
 		}
 		id := fmt.Sprint("parent", size)
-		eng, err := engine.New(flow.Linear(id, flow.Run[struct{}, struct{}]("child", flow.Unordered("child", many...))), engine.WithStore(store))
+		eng, err := engine.New(flow.Linear(id, flow.Run[struct{}, struct{}]("child", flow.Unordered("child", many...))), store)
 		if err != nil {
 			t.Fatal(err)
 		}

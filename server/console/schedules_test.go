@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/console"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -20,7 +21,7 @@ func TestTicks(t *testing.T) {
 	store := memstore.New()
 	t.Cleanup(func() { _ = store.Close() })
 	at := time.Date(2026, 11, 27, 1, 30, 0, 0, time.UTC)
-	s := storage.Schedule{ID: "nightly", Flow: "f", Spec: "TZ=Europe/Rome 30 2 * * *", Next: at}
+	s := backend.Schedule{ID: "nightly", Flow: "f", Spec: "TZ=Europe/Rome 30 2 * * *", Next: at}
 	if err := store.PutSchedule(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func TestFactsOfTables(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()
 	t.Cleanup(func() { _ = store.Close() })
-	s := storage.Schedule{ID: "nightly", Flow: "f", Spec: "TZ=Europe/Rome 30 2 * * *", Next: time.Now()}
+	s := backend.Schedule{ID: "nightly", Flow: "f", Spec: "TZ=Europe/Rome 30 2 * * *", Next: time.Now()}
 	job := storage.Job{ID: "j", Run: "of-j", Flow: "trip", Labels: map[string]string{"gpu": "a100"}}
 	run := storage.Run{ID: "r", Flow: "trip", Labels: map[string]string{"team": "red"}}
 	if err := errors.Join(store.PutSchedule(t.Context(), s), store.SetLimit(t.Context(), storage.Limit{Label: "team", Runs: 3}),

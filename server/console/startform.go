@@ -12,7 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -128,14 +129,14 @@ func (c *console) inputSchema(ctx context.Context, v *visit, flow string) (strin
 	if err != nil {
 		return "", nil //nolint:nilerr // there is no such version
 	}
-	def, err := storage.FindDefinition(ctx, c.store, flow, version)
+	def, err := backend.FindDefinition(ctx, c.store, flow, version)
 	switch {
 	case err == nil:
 		return c.schemaOf(ctx, v, def.Hash), nil
 	case !errors.Is(err, storage.ErrNotFound):
 		return "", err
 	}
-	if _, err := storage.FindDefinition(ctx, c.store, flow, 0); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := backend.FindDefinition(ctx, c.store, flow, 0); !errors.Is(err, storage.ErrNotFound) {
 		return "", err // another version is stored
 	}
 	schema, err := inspect.InputSchema(ctx, c.store, flow)

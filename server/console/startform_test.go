@@ -91,7 +91,7 @@ func TestStartFormOfGoFlow(t *testing.T) {
 	}
 	amount, card, note := atom.NewKey[int]("amount"), atom.NewKey[string]("card"), atom.NewKey[string]("note")
 	pay := atom.Func("pay", func(context.Context, paying) (string, error) { return "", nil })
-	eng, err := engine.New(flow.Linear("pay", pay), engine.WithStore(d.store), engine.WithInputs(amount, card, note))
+	eng, err := engine.New(flow.Linear("pay", pay), d.store, engine.WithInputs(amount, card, note))
 	if err != nil {
 		t.Fatal(err)
 	}

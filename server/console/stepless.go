@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 )
 
 // chosenStep shows the step that is chosen, if it has no atom, as a state that only computes.

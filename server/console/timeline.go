@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/states"
 )
 

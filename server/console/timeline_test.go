@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/server/console"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestTimeline: each attempt is a bar of its own, and pauses and waits differ from it in shape. A link folds idle time,
@@ -28,7 +29,8 @@ func TestTimeline(t *testing.T) {
 			return "room", nil
 		}, atom.Attempts(5, atom.Constant(time.Hour)))
 		paid := atom.Awaits[string]("wait", "paid", atom.Deferral{Deadline: 5 * time.Hour})
-		e, err := engine.New(flow.Linear("order", book, paid))
+		store := memstore.New()
+		e, err := engine.New(flow.Linear("order", book, paid), store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +38,7 @@ func TestTimeline(t *testing.T) {
 			t.Fatal("it did not fail")
 		}
 		page := func(address string) string {
-			return get(t, console.New(e.Store(), console.Options{}), http.MethodGet, address).Body.String()
+			return get(t, console.New(store, console.Options{}), http.MethodGet, address).Body.String()
 		}
 		body := page("/run?id=o&view=timeline&atom=book")
 		for what, want := range map[string]int{

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -55,7 +56,7 @@ func trialOf(page string) string {
 }
 
 // within returns the pages of a trial. They only read, and nothing changes in them.
-func (c *console) within(store storage.Store) *console {
+func (c *console) within(store backend.Store) *console {
 	in := &console{
 		store: store, pages: c.pages, sheet: c.sheet, script: c.script, runScript: c.runScript,
 		icon: c.icon,

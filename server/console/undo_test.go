@@ -26,7 +26,7 @@ func TestPassedPivots(t *testing.T) {
 	h := console.New(store, console.Options{})
 	for id, err := range map[string]error{"passed": nil, "before": errors.New("no stock")} {
 		f := flow.Linear("order", task("ship", err, atom.Pivot()), task("mail", errors.New("no address")))
-		eng, failed := engine.New(f, engine.WithStore(store))
+		eng, failed := engine.New(f, store)
 		if failed != nil {
 			t.Fatal(failed)
 		}

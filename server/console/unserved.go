@@ -5,8 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
+	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -36,7 +37,7 @@ func (c *console) unaskedGroups(ctx context.Context, now time.Time) ([]inspect.W
 	}
 	u.read, u.groups = now, nil
 	for i := range w.Groups {
-		if g := &w.Groups[i]; g.Unasked && now.Sub(g.Since) >= storage.PollerMemory { // a worker may ask soon
+		if g := &w.Groups[i]; g.Unasked && now.Sub(g.Since) >= backend.PollerMemory { // a worker may ask soon
 			u.groups = append(u.groups, *g)
 		}
 	}

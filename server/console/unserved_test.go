@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/console"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -32,8 +33,8 @@ func TestHomeUnserved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cp := storage.Checkpoint{
-			Head:   storage.Head{State: states.FlowRunning, Time: time.Now(), Release: true},
+		cp := backend.Checkpoint{
+			Head:   backend.Head{State: states.FlowRunning, Time: time.Now(), Release: true},
 			Atoms:  []storage.Atom{{Path: "Review", State: states.TaskRunning, Live: true, Attempt: 1, StartedAt: time.Now()}},
 			Tokens: []storage.Token{{ID: "t", Run: "r", Path: "Review", Queue: "review", Attempt: 1}},
 		}

@@ -2,6 +2,7 @@
 // separate module, so that only programs that use it link the Prometheus client.
 //
 //	m := metrics.New(store)
-//	c, err := conductor.New(m.Store(), catalog, conductor.WithEngine(engine.WithObserver(m.Observe)))
+//	board := jobs.New(m.Store(), jobs.Policy{})
+//	c, err := conductor.New(board, catalog, engine.WithEngine(engine.WithObserver(m.Observe)))
 //	mux.Handle("/metrics", m.Handler())
 package metrics

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -22,7 +23,7 @@ func (m *Metrics) Store() storage.Store { return &countingStore{m.store, m} }
 
 // Commit counts commits and refused commits. It does not count the refusal of a first commit, which is expected if
 // another process was faster.
-func (s *countingStore) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (s *countingStore) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	began := time.Now()
 	err := s.Store.Commit(ctx, claim, cp)
 	s.m.sizes.put(claim.Run, cp, err)
@@ -41,13 +42,13 @@ func (s *countingStore) Commit(ctx context.Context, claim storage.Claim, cp *sto
 }
 
 // Release drops the size of a released run.
-func (s *countingStore) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
+func (s *countingStore) Release(ctx context.Context, claim backend.Claim, wakeups int64, due time.Time) error {
 	s.m.sizes.forget(claim.Run)
 	return s.Store.Release(ctx, claim, wakeups, due)
 }
 
 // ClaimJobs counts claimed jobs, and claims that found none.
-func (s *countingStore) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
+func (s *countingStore) ClaimJobs(ctx context.Context, q backend.JobClaim) ([]storage.Job, error) {
 	list, err := s.Store.ClaimJobs(ctx, q)
 	switch {
 	case err != nil && ctx.Err() != nil: // the process is stopping
@@ -68,15 +69,8 @@ func (s *countingStore) Create(ctx context.Context, run storage.Run, checks ...s
 	return err
 }
 
-// RenewJob counts lost claims.
-func (s *countingStore) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
-	err := s.Store.RenewJob(ctx, id, epoch, claim, lease)
-	s.claimLost(true, err)
-	return err
-}
-
 // EndJob counts lost claims.
-func (s *countingStore) EndJob(ctx context.Context, end storage.JobEnd) error {
+func (s *countingStore) EndJob(ctx context.Context, end backend.JobEnd) error {
 	err := s.Store.EndJob(ctx, end)
 	s.claimLost(end.ClaimID != "", err)
 	return err
@@ -95,7 +89,7 @@ type sizes struct {
 }
 
 // put records the number of bytes in a checkpoint's head. It drops a run that was released or lost.
-func (s *sizes) put(run string, cp *storage.Checkpoint, err error) {
+func (s *sizes) put(run string, cp *backend.Checkpoint, err error) {
 	if err != nil || cp.Head.Release {
 		s.forget(run)
 		return

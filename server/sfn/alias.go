@@ -46,7 +46,7 @@ func (s *Server) alias(ctx context.Context, machine, name string) (*alias, error
 func (s *Server) aliases(ctx context.Context, machine string) ([]*alias, error) {
 	var all []*alias
 	query := storage.RecordQuery{Kind: aliasKind, Prefix: machine + ":"}
-	for record, err := range storage.EachRecord(ctx, s.config.Store, query) {
+	for record, err := range storage.EachRecord(ctx, s.store, query) {
 		if err != nil {
 			return nil, err
 		}

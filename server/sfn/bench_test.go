@@ -6,16 +6,16 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // BenchmarkStartExecution starts executions of a machine with one Pass state, from many clients over HTTP.
 func BenchmarkStartExecution(b *testing.B) {
-	for name, open := range map[string]func() (storage.Store, error){
-		"memory": func() (storage.Store, error) { return memstore.New(), nil },
-		"sqlite": func() (storage.Store, error) {
+	for name, open := range map[string]func() (backend.Store, error){
+		"memory": func() (backend.Store, error) { return memstore.New(), nil },
+		"sqlite": func() (backend.Store, error) {
 			return sqlstore.Open(b.Context(), filepath.Join(b.TempDir(), "ebb.db"))
 		},
 	} {

@@ -49,14 +49,14 @@ func (s *Server) createActivity(ctx context.Context, _ *aws.Caller, in *createAc
 		case !errors.Is(err, storage.ErrNotFound):
 			return err
 		}
-		count, err := s.config.Store.CountRecords(ctx, activityKind, "")
+		count, err := s.store.CountRecords(ctx, activityKind, "")
 		if err != nil {
 			return err
 		}
 		if err := s.quotas.Within(QuotaActivities, int64(count)+1, "ActivityLimitExceeded"); err != nil {
 			return err
 		}
-		written, err := s.config.Store.WriteRecords(ctx, v.write())
+		written, err := s.store.WriteRecords(ctx, v.write())
 		if err == nil {
 			v.record = written[0]
 		}

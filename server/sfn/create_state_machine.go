@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
@@ -58,7 +59,7 @@ func (s *Server) createStateMachine(ctx context.Context, _ *aws.Caller, in *crea
 		return nil, err
 	}
 	m := &machine{
-		revision: revision{settings: given, Definition: storage.DefinitionHash(in.Name, language, []byte(in.Definition))},
+		revision: revision{settings: given, Definition: backend.DefinitionHash(in.Name, language, []byte(in.Definition))},
 		Name:     in.Name, Type: in.Type, Creation: creation{in.Publish, in.VersionDescription}, Tags: labels,
 	}
 	var out *createStateMachineOutput
@@ -102,14 +103,14 @@ func (s *Server) created(m *machine, record storage.NamedRecord) *createStateMac
 
 // create writes a new machine.
 func (s *Server) create(ctx context.Context, m *machine, text string) (*createStateMachineOutput, error) {
-	count, err := s.config.Store.CountRecords(ctx, machineKind, "")
+	count, err := s.store.CountRecords(ctx, machineKind, "")
 	if err != nil {
 		return nil, err
 	}
 	if err := s.quotas.Within(QuotaMachines, int64(count)+1, "StateMachineLimitExceeded"); err != nil {
 		return nil, err
 	}
-	if _, err := s.store(ctx, m.Name, text); err != nil {
+	if _, err := s.keepDefinition(ctx, m.Name, text); err != nil {
 		return nil, err
 	}
 	created := *m // a conflict must not leave a version number behind
@@ -120,7 +121,7 @@ func (s *Server) create(ctx context.Context, m *machine, text string) (*createSt
 			return nil, err
 		}
 	}
-	written, err := s.config.Store.WriteRecords(ctx, append([]storage.RecordWrite{created.write()}, writes...)...)
+	written, err := s.store.WriteRecords(ctx, append([]storage.RecordWrite{created.write()}, writes...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (s *Server) createStateMachineAlias(ctx context.Context, _ *aws.Caller, in 
 		if err := s.checkRoutes(ctx, m, routes); err != nil {
 			return nil, err
 		}
-		count, err := s.config.Store.CountRecords(ctx, aliasKind, m.Name+":")
+		count, err := s.store.CountRecords(ctx, aliasKind, m.Name+":")
 		if err != nil {
 			return nil, err
 		}

@@ -19,8 +19,17 @@ func options(machineType string) []asl.Option {
 	return opts
 }
 
+// largeDefinition is the size from which a definition waits for others: judging takes fourteen times its size.
+//
+//limit:sfn definitions of more than {largeDefinition B} that are judged at the same time | one per processor | wait
+const largeDefinition = 64 << 10
+
 // findings returns the problems of a definition that a client sent, in AWS's form.
 func (s *Server) findings(text, machineType string) []asl.Finding {
+	if len(text) > largeDefinition {
+		s.judges <- struct{}{}
+		defer func() { <-s.judges }()
+	}
 	problems := asl.Validate("", []byte(text), options(machineType)...)
 	findings := asl.Findings([]byte(text), problems)
 	if len(problems.Of(flow.SeverityError, flow.SeverityUnsupported)) > 0 {

@@ -13,7 +13,7 @@ func (s *Server) deleteActivity(ctx context.Context, _ *aws.Caller, in *activity
 	if err != nil || !a.ours {
 		return &empty{}, err
 	}
-	_, err = s.config.Store.WriteRecords(ctx, storage.RecordWrite{
+	_, err = s.store.WriteRecords(ctx, storage.RecordWrite{
 		Kind: activityKind, Key: a.name, Was: storage.AnyRevision, Delete: true,
 	})
 	return &empty{}, err

@@ -48,14 +48,14 @@ func (s *Server) deleteStateMachine(ctx context.Context, _ *aws.Caller, in *dele
 // was interrupted.
 func (s *Server) endNext(ctx context.Context, m *machine) error {
 	why := &atom.Failure{Code: atom.CodeCancelled, Bare: true}
-	for run, err := range storage.EachRun(ctx, s.config.Store, runningOf(m)) {
+	for run, err := range storage.EachRun(ctx, s.store, runningOf(m)) {
 		if err != nil {
 			return err
 		}
 		if _, ok := executionOf(&run); !ok {
 			continue
 		}
-		err := engine.Send(ctx, s.config.Store, run.ID, engine.CancelNext(why))
+		err := engine.Send(ctx, s.store, run.ID, engine.CancelNext(why))
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
@@ -71,16 +71,16 @@ func (s *Server) finishDelete(ctx context.Context, m *machine) (gone bool, err e
 	}
 	for _, kind := range []string{versionKind, aliasKind} {
 		query := storage.RecordQuery{Kind: kind, Prefix: m.Name + ":"}
-		for record, err := range storage.EachRecord(ctx, s.config.Store, query) {
+		for record, err := range storage.EachRecord(ctx, s.store, query) {
 			if err == nil {
-				_, err = s.config.Store.WriteRecords(ctx, records.Remove(&record))
+				_, err = s.store.WriteRecords(ctx, records.Remove(&record))
 			}
 			if err != nil && !errors.Is(err, storage.ErrConflict) { // another operation may finish it, too
 				return false, err
 			}
 		}
 	}
-	_, err = s.config.Store.WriteRecords(ctx, records.Remove(&m.record))
+	_, err = s.store.WriteRecords(ctx, records.Remove(&m.record))
 	if errors.Is(err, storage.ErrConflict) {
 		err = nil
 	}

@@ -97,14 +97,14 @@ func (s *Server) mapRunEnds(ctx context.Context, m *mapRun) (executions, items m
 		q := storage.RunQuery{Labels: map[string]string{mapRunLabel: m.ID}, Brief: true}
 		byStatus(&q, status)
 		if !m.Batches {
-			n, err := s.config.Store.CountRuns(ctx, q)
+			n, err := s.store.CountRuns(ctx, q)
 			if err != nil {
 				return nil, nil, err
 			}
 			executions[status], items[status] = int64(n), int64(n)
 			continue
 		}
-		for run, err := range storage.EachRun(ctx, s.config.Store, q) {
+		for run, err := range storage.EachRun(ctx, s.store, q) {
 			if err != nil {
 				return nil, nil, err
 			}

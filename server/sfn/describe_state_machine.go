@@ -77,7 +77,7 @@ func (s *Server) describe(ctx context.Context, machine string, r *revision, incl
 	if included == metadataOnly {
 		return out, nil
 	}
-	def, err := s.config.Store.Definition(ctx, r.Definition)
+	def, err := s.store.Definition(ctx, r.Definition)
 	if err != nil {
 		return out, fmt.Errorf("sfn: the definition of the machine %q: %w", machine, err)
 	}

@@ -72,7 +72,7 @@ func (s *Server) execution(ctx context.Context, arn string, kinds ...string) (*e
 	if !a.ours || len(a.rest) == 0 {
 		return nil, noExecution(arn)
 	}
-	run, err := s.config.Store.Run(ctx, asl.RunID(a.end()))
+	run, err := s.store.Run(ctx, asl.RunID(a.end()))
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, noExecution(arn)
 	}

@@ -42,7 +42,7 @@ func (s *Server) getActivityTask(ctx context.Context, caller *aws.Caller, in *ge
 	}
 	defer end()
 	taking := storage.WorkRequest{Queues: []string{in.ActivityARN}, Worker: in.WorkerName, Lease: handOver}
-	work, err := engine.LeaseWork(ctx, s.config.Store, taking, pollTime, s.config.Stopping)
+	work, err := engine.LeaseWork(ctx, s.store, taking, pollTime, s.config.Stopping)
 	if errors.Is(err, storage.ErrNotFound) {
 		return &getActivityTaskOutput{}, nil
 	}
@@ -69,7 +69,7 @@ func (s *Server) handedOver(work *engine.Work, sent bool) {
 	pause := time.NewTicker(handOver / 20)
 	defer pause.Stop()
 	for {
-		_, err := s.config.Store.KeepToken(ctx, work.Token, storage.Heartbeat{Take: work.Take, Lease: lease})
+		_, err := s.store.KeepToken(ctx, work.Token, storage.Heartbeat{Take: work.Take, Lease: lease})
 		if err == nil || errors.Is(err, storage.ErrGone) || errors.Is(err, storage.ErrTaken) ||
 			errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrClosed) {
 			return

@@ -38,7 +38,7 @@ func (s *Server) getExecutionHistory(ctx context.Context, caller *aws.Caller, in
 	if err := s.records.Numbers(ctx, p, &q.After); err != nil {
 		return nil, err
 	}
-	entries, err := s.config.Store.Events(ctx, x.run.ID, q)
+	entries, err := s.store.Events(ctx, x.run.ID, q)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/internal/childtest"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -85,10 +86,7 @@ type result struct{ token, name, output string }
 
 func testKilled(t *testing.T, dsn string) {
 	t.Helper()
-	rounds := 6
-	if testing.Short() {
-		rounds = 2
-	}
+	rounds := longtest.Count(2, 6, 6)
 	known := &acknowledged{
 		started: map[string]bool{}, stopped: map[string]bool{}, outputs: map[string]string{},
 		start: make(chan struct{}, 1), done: make(chan struct{}, 1),

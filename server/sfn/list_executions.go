@@ -54,7 +54,7 @@ func (s *Server) listExecutions(ctx context.Context, caller *aws.Caller, in *lis
 	}
 	of.Limit = p.Most() + 1
 	for {
-		runs, err := s.config.Store.Runs(ctx, of.RunQuery)
+		runs, err := s.store.Runs(ctx, of.RunQuery)
 		if err != nil {
 			return nil, err
 		}

@@ -109,7 +109,7 @@ func (s *Server) writeGrown(ctx context.Context, failed func(error)) {
 // or because a log group could not be written. A log group that cannot be written does not stop the others.
 func (s *Server) sweepLogs(ctx context.Context) error {
 	var errs []error
-	for record, err := range storage.EachRecord(ctx, s.config.Store, storage.RecordQuery{Kind: logKind}) {
+	for record, err := range storage.EachRecord(ctx, s.store, storage.RecordQuery{Kind: logKind}) {
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (s *Server) sweepLogs(ctx context.Context) error {
 
 // writeLines writes the lines of an execution that were not written.
 func (s *Server) writeLines(ctx context.Context, id string) error {
-	run, err := s.config.Store.Run(ctx, id)
+	run, err := s.store.Run(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		return s.forgetLog(ctx, id)
 	}
@@ -158,7 +158,7 @@ func (s *Server) writeLines(ctx context.Context, id string) error {
 // writeEvents writes the lines of the events after a number, and returns the number of the last one.
 func (s *Server) writeEvents(ctx context.Context, x *execution, to io.Writer, from int64) (int64, error) {
 	for {
-		entries, err := s.config.Store.Events(ctx, x.run.ID, storage.EventQuery{After: from, Limit: eventsPerWrite})
+		entries, err := s.store.Events(ctx, x.run.ID, storage.EventQuery{After: from, Limit: eventsPerWrite})
 		if err != nil || len(entries) == 0 {
 			return from, err
 		}
@@ -174,7 +174,7 @@ func (s *Server) writeEvents(ctx context.Context, x *execution, to io.Writer, fr
 		from = last
 		s.logs.remember(x.run.ID, from)
 		write := records.Put(logKind, x.run.ID, storage.AnyRevision, loggedRun{from})
-		if _, err := s.config.Store.WriteRecords(ctx, write); err != nil {
+		if _, err := s.store.WriteRecords(ctx, write); err != nil {
 			return from, err
 		}
 	}
@@ -196,7 +196,7 @@ func (s *Server) lastLine(ctx context.Context, x *execution) (int64, error) {
 	// The lines up to the end were written, and then the execution was redriven.
 	q := storage.EventQuery{Reverse: true, Limit: eventsPerWrite}
 	for {
-		entries, err := s.config.Store.Events(ctx, x.run.ID, q)
+		entries, err := s.store.Events(ctx, x.run.ID, q)
 		if err != nil || len(entries) == 0 {
 			return 0, err
 		}
@@ -214,7 +214,7 @@ func (s *Server) beginLog(ctx context.Context, id string, of *settings) (begun b
 	if to := s.config.LogGroups[of.logGroup()]; to == nil {
 		return false, nil
 	}
-	_, err = s.config.Store.WriteRecords(ctx, records.Put(logKind, id, 0, loggedRun{}))
+	_, err = s.store.WriteRecords(ctx, records.Put(logKind, id, 0, loggedRun{}))
 	if errors.Is(err, storage.ErrConflict) {
 		return false, nil
 	}
@@ -223,7 +223,7 @@ func (s *Server) beginLog(ctx context.Context, id string, of *settings) (begun b
 
 // forgetLog deletes the record of an execution whose lines were all written.
 func (s *Server) forgetLog(ctx context.Context, id string) error {
-	_, err := s.config.Store.WriteRecords(ctx, storage.RecordWrite{
+	_, err := s.store.WriteRecords(ctx, storage.RecordWrite{
 		Kind: logKind, Key: id, Was: storage.AnyRevision, Delete: true,
 	})
 	return err

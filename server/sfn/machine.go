@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -98,7 +99,7 @@ func (s *Server) change(ctx context.Context, a *address,
 		if err != nil {
 			return err
 		}
-		written, err = s.config.Store.WriteRecords(ctx, append(writes, m.write())...)
+		written, err = s.store.WriteRecords(ctx, append(writes, m.write())...)
 		return err
 	})
 	return written, err
@@ -107,10 +108,10 @@ func (s *Server) change(ctx context.Context, a *address,
 // language is the name in stored definitions of the language in which clients write them.
 const language = "asl"
 
-// store stores a definition, and returns its hash.
-func (s *Server) store(ctx context.Context, machine, text string) (hash string, err error) {
-	hash = storage.DefinitionHash(machine, language, []byte(text))
-	_, err = s.config.Store.PutDefinition(ctx, storage.Definition{
+// keepDefinition stores a definition, and returns its hash.
+func (s *Server) keepDefinition(ctx context.Context, machine, text string) (hash string, err error) {
+	hash = backend.DefinitionHash(machine, language, []byte(text))
+	_, err = s.store.PutDefinition(ctx, storage.Definition{
 		Hash: hash, Name: machine, Language: language, Text: []byte(text),
 	})
 	return hash, err
@@ -123,7 +124,7 @@ func runningOf(m *machine) storage.RunQuery {
 
 // isRunning reports whether an execution of a machine has not ended.
 func (s *Server) isRunning(ctx context.Context, m *machine) (bool, error) {
-	for run, err := range storage.EachRun(ctx, s.config.Store, runningOf(m)) {
+	for run, err := range storage.EachRun(ctx, s.store, runningOf(m)) {
 		if err != nil {
 			return false, err
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -36,10 +37,10 @@ func (s *Server) mapRunAddress(ctx context.Context, arn string) (*address, *exec
 	if !a.ours || a.label == "" || len(a.rest) != 1 {
 		return nil, nil, noResource(arn)
 	}
-	if err := storage.CheckLabel(asl.MapRunEvent+a.rest[0], asl.MapRunStarted); err != nil {
+	if err := backend.CheckLabel(asl.MapRunEvent+a.rest[0], asl.MapRunStarted); err != nil {
 		return nil, nil, noResource(arn)
 	}
-	runs, err := s.config.Store.Runs(ctx, storage.RunQuery{
+	runs, err := s.store.Runs(ctx, storage.RunQuery{
 		Labels: map[string]string{asl.MapRunLabel + a.rest[0]: asl.MapRunStarted}, Limit: 1,
 	})
 	if err != nil {
@@ -74,7 +75,7 @@ func (s *Server) mapRunAt(ctx context.Context, arn string) (*mapRun, error) {
 
 // mapRun returns the map run of an execution whose start an event reports.
 func (s *Server) mapRun(ctx context.Context, x *execution, event int64) (*mapRun, error) {
-	events, err := s.config.Store.Events(ctx, x.run.ID, storage.EventQuery{After: event - 1, Limit: 1})
+	events, err := s.store.Events(ctx, x.run.ID, storage.EventQuery{After: event - 1, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func (s *Server) mapRun(ctx context.Context, x *execution, event int64) (*mapRun
 	if err := arn.Decode(&m.arn); err != nil {
 		return nil, err
 	}
-	atoms, err := s.config.Store.AtomsAt(ctx, x.run.ID, m.fork(), m.flow)
+	atoms, err := s.store.AtomsAt(ctx, x.run.ID, m.fork(), m.flow)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (m *mapRun) statusOf(x *execution) string {
 
 // statusInMapRun returns the status of an execution that a map run started.
 func (s *Server) statusInMapRun(ctx context.Context, x *execution) (string, error) {
-	run, err := s.config.Store.Run(ctx, x.run.Parent)
+	run, err := s.store.Run(ctx, x.run.Parent)
 	if errors.Is(err, storage.ErrNotFound) {
 		return statusOf(x.run), nil
 	}

@@ -16,7 +16,7 @@ func TestOutputOfAnotherType(t *testing.T) {
 	w := newWorld(t, sfn.Config{})
 	ask := atom.Func("ask", func(context.Context, struct{}) (int, error) { return 0, atom.ErrDeferred },
 		atom.Deferrable(atom.Deferral{}), atom.As("votes"))
-	e, err := engine.New(flow.Linear("f", ask), engine.WithStore(w.store))
+	e, err := engine.New(flow.Linear("f", ask), w.store)
 	if err != nil {
 		t.Fatal(err)
 	}

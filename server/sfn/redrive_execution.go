@@ -67,7 +67,7 @@ func (s *Server) reopen(ctx context.Context, x *execution, in *redriveExecutionI
 	bounded, stop := context.WithTimeout(ctx, redriveTime)
 	defer stop()
 	for began := time.Now(); ; {
-		applied, err := engine.Apply(bounded, s.config.Store, x.run, "", engine.RetryFrom(""))
+		applied, err := engine.Apply(bounded, s.store, x.run, "", engine.RetryFrom(""))
 		switch {
 		case applied:
 			return s.redriven(bounded, in, count), nil
@@ -153,7 +153,7 @@ func (s *Server) redriveOf(ctx context.Context, x *execution, token string) (cou
 			return err
 		}
 		writes = append(writes, records.Put(redriveKind, x.run.ID, record.Revision, known))
-		_, err = s.config.Store.WriteRecords(ctx, writes...)
+		_, err = s.store.WriteRecords(ctx, writes...)
 		return err
 	})
 	return count, err
@@ -162,7 +162,7 @@ func (s *Server) redriveOf(ctx context.Context, x *execution, token string) (cou
 // expired returns writes that delete records of tokens of other executions that are not valid any more: two for each
 // record that is made, so that records do not accumulate.
 func (s *Server) expired(ctx context.Context, but string, now time.Time) ([]storage.RecordWrite, error) {
-	oldest, err := s.config.Store.NamedRecords(ctx, storage.RecordQuery{Kind: redriveKind, ByTime: true, Limit: 2})
+	oldest, err := s.store.NamedRecords(ctx, storage.RecordQuery{Kind: redriveKind, ByTime: true, Limit: 2})
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/sfn"
 	"github.com/ebbflow/ebb/states"
@@ -183,12 +185,12 @@ func (b brittle) Execute(ctx context.Context, in atom.Values) (atom.Value, error
 
 // A mortal is the store of a process that dies after some commits.
 type mortal struct {
-	storage.Store
+	backend.Store
 
 	left atomic.Int64
 }
 
-func (m *mortal) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (m *mortal) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	if m.left.Add(-1) < 0 {
 		return storage.ErrClosed
 	}
@@ -244,7 +246,7 @@ func (p *redrivePlay) live(t *testing.T, commits, process int) {
 		t.Fatal(err)
 	}
 	catalog := conductor.NewCatalog().Language("asl", compiled).Complete(api.Complete)
-	if c, err = conductor.New(store, catalog, conductor.WithDrain(0), conductor.WithEngine(engine.WithTasks(p))); err != nil {
+	if c, err = conductor.New(jobs.New(store, jobs.Policy{}), catalog, engine.WithDrain(0), engine.WithEngine(engine.WithTasks(p))); err != nil {
 		t.Fatal(err)
 	}
 	over := make(chan error, 1)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -170,20 +171,20 @@ func TestRedriveWhileEnding(t *testing.T) {
 
 // A lateCancel is a store in which a run learns that it is cancelled when another one was requested twice to continue.
 type lateCancel struct {
-	storage.Store
+	backend.Store
 
 	retries atomic.Int32
 }
 
 func (s *lateCancel) Send(ctx context.Context, messages ...storage.Message) error {
-	if messages[0].Kind == storage.MessageRetry {
+	if messages[0].Kind == backend.MessageRetry {
 		s.retries.Add(1)
 	}
 	return s.Store.Send(ctx, messages...)
 }
 
 func (s *lateCancel) isHidden(m storage.Message) bool {
-	return m.Kind == storage.MessageCancel && s.retries.Load() < 2
+	return m.Kind == backend.MessageCancel && s.retries.Load() < 2
 }
 
 func (s *lateCancel) Messages(ctx context.Context, run string, after int64) (int64, []storage.Message, error) {
@@ -194,9 +195,9 @@ func (s *lateCancel) Messages(ctx context.Context, run string, after int64) (int
 	return wakeups, messages, err
 }
 
-func (s *lateCancel) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, time.Time, error) {
+func (s *lateCancel) Due(ctx context.Context, q backend.DueQuery) ([]backend.Due, time.Time, error) {
 	due, next, err := s.Store.Due(ctx, q)
-	return slices.DeleteFunc(due, func(d storage.Due) bool {
+	return slices.DeleteFunc(due, func(d backend.Due) bool {
 		return slices.ContainsFunc(d.Snapshot.Messages, s.isHidden)
 	}), next, err
 }

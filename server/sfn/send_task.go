@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -26,7 +27,7 @@ func taskToken(text string) (id string, take int64, err error) {
 			return "", 0, errBadToken
 		}
 	}
-	if len(id) > storage.MaxID || strings.Trim(id, tokenChars) != "" {
+	if len(id) > backend.MaxID || strings.Trim(id, tokenChars) != "" {
 		return "", 0, errBadToken
 	}
 	return id, take, nil
@@ -56,7 +57,7 @@ func (s *Server) sendTaskSuccess(ctx context.Context, _ *aws.Caller, in *sendTas
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.config.Store.EndToken(ctx, id, storage.TokenEnd{Take: take, Result: output})
+	_, err = s.store.EndToken(ctx, id, storage.TokenEnd{Take: take, Result: output})
 	if errors.Is(err, storage.ErrInvalid) { // the type of an atom of Go code
 		return nil, aws.Errorf("InvalidOutput", "Invalid Output: '%v'", err)
 	}
@@ -68,7 +69,7 @@ func (s *Server) sendTaskFailure(ctx context.Context, _ *aws.Caller, in *sendTas
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.config.Store.Token(ctx, id)
+	t, err := s.store.Token(ctx, id)
 	if err != nil {
 		return nil, taskError(err)
 	}
@@ -76,7 +77,7 @@ func (s *Server) sendTaskFailure(ctx context.Context, _ *aws.Caller, in *sendTas
 	if in.Error != nil {
 		why.Code = *in.Error
 	}
-	_, err = s.config.Store.EndToken(ctx, id, storage.TokenEnd{Take: take, Failure: why})
+	_, err = s.store.EndToken(ctx, id, storage.TokenEnd{Take: take, Failure: why})
 	return nil, taskError(err)
 }
 
@@ -85,7 +86,7 @@ func (s *Server) sendTaskHeartbeat(ctx context.Context, _ *aws.Caller, in *sendT
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.config.Store.KeepToken(ctx, id, storage.Heartbeat{Take: take})
+	_, err = s.store.KeepToken(ctx, id, storage.Heartbeat{Take: take})
 	return nil, taskError(err)
 }
 

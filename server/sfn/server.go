@@ -3,7 +3,9 @@ package sfn
 import (
 	"context"
 	"fmt"
+	"runtime"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/internal/records"
 )
@@ -11,10 +13,12 @@ import (
 // A Server does the operations of AWS Step Functions on the resources of one account and region.
 type Server struct {
 	config  Config
+	store   backend.Store // that of config
 	quotas  aws.Quotas
 	records *records.Records
 	pollers pollers
 	logs    *logs
+	judges  chan struct{} // large definitions that are judged
 }
 
 // New returns a server, or an error that names what is wrong with the config. It neither reads nor writes the store.
@@ -28,7 +32,11 @@ func New(c Config) (*Server, error) {
 		return nil, fmt.Errorf("sfn: %w", err)
 	}
 	badToken := func(error) error { return errBadToken }
-	return &Server{config: c, quotas: known, records: records.New(c.Store, "sfn", badToken), logs: newLogs()}, nil
+	store := backend.Of(c.Store)
+	return &Server{
+		config: c, store: store, quotas: known, records: records.New(store, "sfn", badToken), logs: newLogs(),
+		judges: make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}, nil
 }
 
 // Region returns the region that the server serves, for [aws.Options].

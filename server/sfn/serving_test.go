@@ -16,9 +16,10 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/sfn"
-	"github.com/ebbflow/ebb/storage"
 )
 
 // A served is a server with a conductor, as ebb serve has them.
@@ -30,7 +31,7 @@ type served struct {
 }
 
 // serveOn serves a store until the test ends, or until stop is called.
-func serveOn(tb testing.TB, store storage.Store, registry *tasks.Registry) *served {
+func serveOn(tb testing.TB, store backend.Store, registry *tasks.Registry) *served {
 	tb.Helper()
 	if registry == nil {
 		registry = &tasks.Registry{}
@@ -58,7 +59,7 @@ func serveOn(tb testing.TB, store storage.Store, registry *tasks.Registry) *serv
 }
 
 // composed returns a handler of the API and its conductor.
-func composed(ctx context.Context, store storage.Store, registry *tasks.Registry) (http.Handler, *conductor.Conductor, error) {
+func composed(ctx context.Context, store backend.Store, registry *tasks.Registry) (http.Handler, *conductor.Conductor, error) {
 	var c *conductor.Conductor
 	api, err := sfn.New(sfn.Config{
 		Store: store, Stopping: ctx.Done(),
@@ -70,7 +71,7 @@ func composed(ctx context.Context, store storage.Store, registry *tasks.Registry
 		return nil, nil, err
 	}
 	catalog := conductor.NewCatalog().Language("asl", compiled).Complete(api.Complete).Queues(api.Queue)
-	c, err = conductor.New(store, catalog, conductor.WithDrain(0), conductor.WithEngine(engine.WithTasks(registry)))
+	c, err = conductor.New(jobs.New(store, jobs.Policy{}), catalog, engine.WithDrain(0), engine.WithEngine(engine.WithTasks(registry)))
 	return aws.New(aws.Options{Region: api.Region()}, api.Service()), c, err
 }
 

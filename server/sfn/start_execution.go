@@ -196,7 +196,7 @@ const namesAreKept = 90 * 24 * time.Hour
 // exists decides about a name that another execution has. A request that repeats the one that started a running
 // execution has the same answer.
 func (r *startRequest) exists(ctx context.Context, id string) error {
-	run, err := r.config.Store.Run(ctx, id)
+	run, err := r.store.Run(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) { // it was purged meanwhile
 		return storage.ErrConflict
 	}
@@ -210,7 +210,7 @@ func (r *startRequest) exists(ctx context.Context, id string) error {
 		r.started = run.Created
 		return nil
 	case run.State.Ended() && r.config.Now().Sub(run.Ended) >= namesAreKept:
-		if _, err := r.config.Store.Purge(ctx, id); err != nil {
+		if _, err := r.store.Purge(ctx, id); err != nil {
 			return err
 		}
 		return storage.ErrConflict

@@ -39,7 +39,7 @@ func (s *Server) stopExecution(ctx context.Context, _ *aws.Caller, in *stopExecu
 		if in.Error != nil {
 			why.Code = cmp.Or(*in.Error, atom.CodeCancelled)
 		}
-		err := engine.Send(ctx, s.config.Store, run.ID, engine.CancelLive(why))
+		err := engine.Send(ctx, s.store, run.ID, engine.CancelLive(why))
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil, noExecution(in.ExecutionARN)
 		}
@@ -60,9 +60,9 @@ func (s *Server) stopExecution(ctx context.Context, _ *aws.Caller, in *stopExecu
 func (s *Server) ended(ctx context.Context, id string, within time.Duration) (storage.Run, error) {
 	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	run, err := engine.Await(bounded, s.config.Store, id)
+	run, err := engine.Await(bounded, s.store, id)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		return s.config.Store.Run(ctx, id)
+		return s.store.Run(ctx, id)
 	}
 	return run, err
 }

@@ -56,7 +56,7 @@ func (s *Server) changeTags(ctx context.Context, arn string, do func(tags []tag)
 			return err
 		}
 		*tags = next
-		_, err = s.config.Store.WriteRecords(ctx, write())
+		_, err = s.store.WriteRecords(ctx, write())
 		return err
 	})
 }

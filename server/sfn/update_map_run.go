@@ -33,7 +33,7 @@ func (s *Server) updateMapRun(ctx context.Context, _ *aws.Caller, in *updateMapR
 		Run: m.execution.run.ID, Kind: flow.MessageSignal, Path: m.flow, Name: asl.UpdateMapRun, Key: rand.Text(),
 		Body: atom.MustEncode(in.MapRunUpdate),
 	}
-	if err := s.config.Store.Send(ctx, signal); err != nil {
+	if err := s.store.Send(ctx, signal); err != nil {
 		return nil, err
 	}
 	s.received(ctx, &signal)
@@ -47,7 +47,7 @@ func (s *Server) received(ctx context.Context, message *storage.Message) {
 	look := time.NewTicker(lookForEnd)
 	defer look.Stop()
 	for {
-		_, waiting, err := s.config.Store.Messages(ctx, message.Run, 0)
+		_, waiting, err := s.store.Messages(ctx, message.Run, 0)
 		if err != nil || !slices.ContainsFunc(waiting, func(m storage.Message) bool { return m.Key == message.Key }) {
 			return
 		}

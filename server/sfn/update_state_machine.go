@@ -113,7 +113,7 @@ func (s *Server) revised(ctx context.Context, m *machine, in *updateStateMachine
 		if err := s.check(*in.Definition, m.Type); err != nil {
 			return next, err
 		}
-		if next.Definition, err = s.store(ctx, m.Name, *in.Definition); err != nil {
+		if next.Definition, err = s.keepDefinition(ctx, m.Name, *in.Definition); err != nil {
 			return next, err
 		}
 	}

@@ -36,7 +36,7 @@ func (s *Server) publish(ctx context.Context, m *machine, description string) (i
 	if m.Published != 0 {
 		return m.Published, nil, nil
 	}
-	count, err := s.config.Store.CountRecords(ctx, versionKind, m.Name+":")
+	count, err := s.store.CountRecords(ctx, versionKind, m.Name+":")
 	if err != nil {
 		return 0, nil, err
 	}

@@ -17,7 +17,9 @@ import (
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/conformance"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/sfn"
 	"github.com/ebbflow/ebb/storage"
@@ -26,7 +28,7 @@ import (
 
 // A world is a server of the API in memory, with a client.
 type world struct {
-	store   storage.Store
+	store   backend.Store
 	client  *http.Client
 	tasksOf func(*storage.Run) (engine.Tasks, error) // nil means the same tasks for all runs
 	// logFailed is told of lines that could not be written; nil means that all can be written.
@@ -42,11 +44,10 @@ func newWorld(t *testing.T, c sfn.Config) *world {
 // newWorldOf is newWorld with the tasks that the definitions of executions name.
 func newWorldOf(t *testing.T, c sfn.Config, of engine.Tasks) *world {
 	t.Helper()
-	w := &world{store: c.Store}
-	if w.store == nil {
-		w.store = memstore.New()
+	if c.Store == nil {
+		c.Store = memstore.New()
 	}
-	c.Store = w.store
+	w := &world{store: backend.Of(c.Store)}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var driven *conductor.Conductor
 	c.Stopping = ctx.Done()
@@ -64,7 +65,8 @@ func newWorldOf(t *testing.T, c sfn.Config, of engine.Tasks) *world {
 			}
 			return w.tasksOf(run)
 		})
-	driven, err = conductor.New(w.store, catalog, conductor.WithDrain(0), conductor.WithEngine(engine.WithTasks(of), engine.WithObserver(api.Observe)))
+	driven, err = conductor.New(jobs.New(w.store, jobs.Policy{}), catalog, engine.WithDrain(0),
+		engine.WithEngine(engine.WithTasks(of), engine.WithObserver(api.Observe)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func (s *Server) admit(ctx context.Context, d *domain, more int64) error {
 	if !limited || s.admission.take(d.Name, more) {
 		return nil
 	}
-	open, err := s.config.Store.CountRuns(ctx, storage.RunQuery{
+	open, err := s.store.CountRuns(ctx, storage.RunQuery{
 		Labels: label(swf.LabelDomain, d.Name), States: openStates, Limit: int(most),
 	})
 	if err != nil {

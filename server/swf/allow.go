@@ -54,7 +54,7 @@ func (s *Server) domainOfTask(ctx context.Context, in inTask) (string, error) {
 	if err != nil {
 		return "", nil //nolint:nilerr // as above
 	}
-	run, err := s.config.Store.Run(ctx, t.Run)
+	run, err := s.store.Run(ctx, t.Run)
 	if errors.Is(err, storage.ErrNotFound) {
 		return "", nil
 	}

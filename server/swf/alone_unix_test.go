@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/swf"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -38,8 +39,8 @@ func serveAlone(dsn string) {
 	}
 	registry := &tasks.Registry{}
 	registry.Map(echo, "exec:cat")
-	c, err := conductor.New(store, conductor.NewCatalog().Add(1, api.Flow()), conductor.WithDrain(0),
-		conductor.WithEngine(engine.WithTasks(registry)))
+	c, err := conductor.New(jobs.New(store, jobs.Policy{}), conductor.NewCatalog().Add(1, api.Flow()), engine.WithDrain(0),
+		engine.WithEngine(engine.WithTasks(registry)))
 	if err != nil {
 		fail(err)
 	}

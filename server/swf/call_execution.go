@@ -89,7 +89,7 @@ func (s *Server) below(ctx context.Context, in *terminateInput) ([]*execution, e
 
 // children returns the executions that an open execution has started and that may be open.
 func (s *Server) children(ctx context.Context, run string) (all []*execution, err error) {
-	atoms, err := s.config.Store.Atoms(ctx, run, storage.AtomQuery{Live: true})
+	atoms, err := s.store.Atoms(ctx, run, storage.AtomQuery{Live: true})
 	for i := range atoms {
 		var spec flow.Spec
 		if atoms[i].Kind == storage.KindRun && atoms[i].Spec.Decode(&spec) == nil && spec.Child != nil {
@@ -116,9 +116,9 @@ func (s *Server) descend(ctx context.Context, level []*execution) {
 					Run: x.run.ID, From: x.Parent.RunID, Kind: m.Kind, Name: m.Name, Body: m.Body,
 				})
 			}
-			if s.config.Store.Send(ctx, messages...) != nil { // one of them is gone
+			if s.store.Send(ctx, messages...) != nil { // one of them is gone
 				for i := range messages {
-					_ = s.config.Store.Send(ctx, messages[i]) // its parent does it, too
+					_ = s.store.Send(ctx, messages[i]) // its parent does it, too
 				}
 			}
 			for _, x := range part {

@@ -8,14 +8,15 @@ import (
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // A CheckStore is the part of a store that [Check] reads.
 type CheckStore interface {
-	storage.Reader
-	storage.Keys
+	backend.Reader
+	backend.Keys
 }
 
 // checkTries is how often an execution is read that changes meanwhile.

@@ -27,6 +27,6 @@ func (s *Server) countPending(ctx context.Context, in *pendingInput, queue func(
 	if _, err := s.domain(ctx, in.Domain); err != nil {
 		return nil, err
 	}
-	n, err := s.config.Store.CountQueued(ctx, queue(in.Domain, in.TaskList.Name), maxCount+1)
+	n, err := s.store.CountQueued(ctx, queue(in.Domain, in.TaskList.Name), maxCount+1)
 	return counted(n), err
 }

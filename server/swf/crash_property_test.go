@@ -16,6 +16,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	model "github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/swf"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -56,7 +57,7 @@ func TestCrashProperty(t *testing.T) {
 
 // A mortal is the store of a process that dies at a commit, or loses only its answer.
 type mortal struct {
-	storage.Store
+	backend.Store
 
 	left atomic.Int64
 	lost bool
@@ -78,7 +79,7 @@ func (d *mortal) dies(commit func() error) error {
 	return fmt.Errorf("%w: %w", storage.ErrClosed, errDied)
 }
 
-func (d *mortal) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (d *mortal) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	return d.dies(func() error { return d.Store.Commit(ctx, claim, cp) })
 }
 

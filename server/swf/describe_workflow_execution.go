@@ -50,7 +50,7 @@ func (s *Server) latestContext(ctx context.Context, x *execution, event int64) (
 	if event == 0 {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	entries, err := s.config.Store.Events(ctx, x.run.ID, storage.EventQuery{After: event - 1, Limit: 1})
+	entries, err := s.store.Events(ctx, x.run.ID, storage.EventQuery{After: event - 1, Limit: 1})
 	if err != nil || len(entries) == 0 {
 		return nil, err
 	}

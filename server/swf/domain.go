@@ -100,7 +100,7 @@ func (s *Server) changeDomain(ctx context.Context, name string, do func(d *domai
 		if err := do(d); err != nil {
 			return err
 		}
-		_, err = s.config.Store.WriteRecords(ctx, records.Put(domainKind, name, d.record.Revision, d))
+		_, err = s.store.WriteRecords(ctx, records.Put(domainKind, name, d.record.Revision, d))
 		return err
 	})
 }

@@ -49,7 +49,7 @@ func (s *Server) execution(ctx context.Context, domainName string, of swf.Execut
 
 // executionIn returns an execution of a domain.
 func (s *Server) executionIn(ctx context.Context, d *domain, of swf.Execution) (*execution, error) {
-	run, err := s.config.Store.Run(ctx, of.RunID)
+	run, err := s.store.Run(ctx, of.RunID)
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrInvalid) {
 		return nil, unknownExecution(of)
 	}
@@ -127,7 +127,7 @@ func (s *Server) openByID(ctx context.Context, d *domain, workflowID string) (st
 	if swf.IsUndo(workflowID) {
 		return s.openUndo(ctx, d, workflowID)
 	}
-	return s.config.Store.OpenRun(ctx, swf.Key(d.Name, workflowID))
+	return s.store.OpenRun(ctx, swf.Key(d.Name, workflowID))
 }
 
 func isOf(err error, these ...error) bool {

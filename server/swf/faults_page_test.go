@@ -73,11 +73,11 @@ func compareFaults() error {
 	}
 	page, incomplete := faultsPage()
 	others, ours, _ := strings.Cut(string(text), faultsHeading)
-	if os.Getenv("EBB_COVERAGE") == "write" {
+	if *update {
 		return os.WriteFile(name, []byte(others+page), 0o600)
 	}
 	if faultsHeading+ours != page || incomplete {
-		return fmt.Errorf("%s is not what the tests see: run EBB_COVERAGE=write go test ./server/swf; a row without a test needs one", name)
+		return fmt.Errorf("%s is not what the tests see: run make docs; a row without a test needs one", name)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (s *Server) getWorkflowExecutionHistory(ctx context.Context, caller *aws.Ca
 	part := historyPart{run: x.run, first: 1, last: x.run.Events, reverse: in.Reverse}
 	out := &historyOutput{}
 	var more bool
-	out.Events, after, more, err = part.read(ctx, s.config.Store, after, p.Most())
+	out.Events, after, more, err = part.read(ctx, s.store, after, p.Most())
 	if err == nil && more {
 		out.NextToken, err = s.records.NextNumbers(ctx, p, after)
 	}

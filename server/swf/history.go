@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -20,7 +21,7 @@ type historyPart struct {
 
 // read reads up to most events after the event with the number after; 0 is the beginning of the part. It returns the
 // number of the last event that it read, and whether there are more.
-func (h *historyPart) read(ctx context.Context, store storage.Reader, after int64, most int) (
+func (h *historyPart) read(ctx context.Context, store backend.Reader, after int64, most int) (
 	events []json.RawMessage, last int64, more bool, err error,
 ) {
 	q := storage.EventQuery{After: after, Reverse: h.reverse, Limit: most}

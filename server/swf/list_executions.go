@@ -132,7 +132,7 @@ func (s *Server) withoutOver(ctx context.Context, q *storage.RunQuery, kept time
 	over := *q
 	over.Order, over.EndedTo, over.Limit = storage.ByEnded, kept, 1
 	over.CreatedFrom, over.CreatedTo = time.Time{}, time.Time{}
-	n, err := s.config.Store.CountRuns(ctx, over)
+	n, err := s.store.CountRuns(ctx, over)
 	if n > 0 {
 		q.EndedFrom = kept
 	}
@@ -198,7 +198,7 @@ func (s *Server) listExecutions(ctx context.Context, operation string, caller *a
 	q.Reverse, q.Limit = in.Reverse, p.Most()+1
 	out := &listExecutionsOutput{Infos: []executionInfo{}}
 	var last storage.Run
-	for run, err := range storage.EachRun(ctx, s.config.Store, q) {
+	for run, err := range storage.EachRun(ctx, s.store, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -276,7 +276,7 @@ func (s *Server) countExecutions(ctx context.Context, q storage.RunQuery, err er
 		return nil, err
 	}
 	q.Limit = maxCount + 1
-	n, err := s.config.Store.CountRuns(ctx, q)
+	n, err := s.store.CountRuns(ctx, q)
 	return counted(int64(n)), err
 }
 

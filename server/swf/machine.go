@@ -9,18 +9,19 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // A Machine describes an execution of Amazon SWF to what shows runs, such as `ebb graph` and the console: its diagram,
 // its history, and what it waits for. Other runs have a definition, whose machine does this.
 type Machine struct {
-	store storage.Reader
+	store backend.Reader
 	run   *storage.Run
 }
 
 // MachineOf returns the machine of a run that is an execution; ok is false if it is none.
-func MachineOf(store storage.Reader, run *storage.Run) (m *Machine, ok bool) {
+func MachineOf(store backend.Reader, run *storage.Run) (m *Machine, ok bool) {
 	return &Machine{store, run}, run.Definition == "" && run.Flow == swf.FlowName && IsExecution(run)
 }
 

@@ -12,6 +12,8 @@ import (
 // servedVariable names the database that a child process of the tests serves.
 const servedVariable = "EBB_TEST_SWF_SERVES"
 
+var update = flag.Bool("update", false, "write the faults of docs/reference/swf-tests.md instead of comparing them")
+
 func TestMain(m *testing.M) {
 	if dsn := os.Getenv(servedVariable); dsn != "" {
 		serveAlone(dsn)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -15,7 +16,7 @@ func IsExecution(run *storage.Run) bool { _, ok := executionOf(run); return ok }
 
 // Picture returns the diagram of an execution: its decisions, what each decision caused, what made the decider decide
 // again, and what undoes the execution. If it has too many nodes, the error is [ErrManyNodes].
-func Picture(ctx context.Context, store storage.Reader, run *storage.Run) (draw.View, error) {
+func Picture(ctx context.Context, store backend.Reader, run *storage.Run) (draw.View, error) {
 	view, err := pictureOf(run.Flow+"  "+run.ID, entries(ctx, store, run.ID))
 	if err != nil {
 		return view, err
@@ -31,7 +32,7 @@ func Picture(ctx context.Context, store storage.Reader, run *storage.Run) (draw.
 }
 
 // undoState returns the state of the execution that undoes another one, as diagrams show it.
-func undoState(ctx context.Context, store storage.Reader, id string) string {
+func undoState(ctx context.Context, store backend.Reader, id string) string {
 	run, err := store.Run(ctx, id)
 	switch {
 	case err != nil: // it is not there any more
@@ -46,7 +47,7 @@ func undoState(ctx context.Context, store storage.Reader, id string) string {
 }
 
 // entries yields the events of a run.
-func entries(ctx context.Context, store storage.Reader, run string) iter.Seq2[swf.NumberedEvent, error] {
+func entries(ctx context.Context, store backend.Reader, run string) iter.Seq2[swf.NumberedEvent, error] {
 	return func(yield func(swf.NumberedEvent, error) bool) {
 		for entry, err := range storage.EachEvent(ctx, store, run, storage.EventQuery{}) {
 			var e swf.NumberedEvent

@@ -35,18 +35,20 @@ func (s *Server) pollForActivityTask(ctx context.Context, _ *aws.Caller, in *pol
 	if err != nil || taken == nil {
 		return &pollActivityOutput{}, err
 	}
-	if server.Found(ctx, false) != nil {
-		return nil, aws.Errorf(limitExceeded, "Too many answers are not read yet.")
-	}
+	_ = server.Found(ctx, false) // the poller has the task, and its answer is small
 	out := &pollActivityOutput{
 		ActivityID: task.ActivityID, Started: task.StartedEventID, Execution: &task.WorkflowExecution,
 		Type: &task.ActivityType,
 	}
 	if !isNull(taken.Input) {
-		if err := taken.Input.Decode(&out.Input); err != nil {
-			return nil, err
-		}
+		err = taken.Input.Decode(&out.Input)
 	}
-	out.Token, err = s.seal(ctx, activityTask, tokenOf(taken))
-	return out, err
+	if err == nil {
+		out.Token, err = s.seal(ctx, activityTask, tokenOf(taken))
+	}
+	if err != nil {
+		s.timeOut(ctx, taken)
+		return nil, err
+	}
+	return out, nil
 }

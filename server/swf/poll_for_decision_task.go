@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/aws"
@@ -65,19 +67,30 @@ func (s *Server) pollForDecisionTask(ctx context.Context, caller *aws.Caller, in
 	if err != nil || taken == nil {
 		return &pollDecisionOutput{}, err
 	}
-	token, err := s.seal(ctx, decisionTask, tokenOf(taken))
-	if err != nil {
-		return nil, err
+	at := &decisionPage{"", taken.Run, task.PreviousStartedEventID, task.StartedEventID, 0}
+	var out *pollDecisionOutput
+	if at.Token, err = s.seal(ctx, decisionTask, tokenOf(taken)); err == nil {
+		out, err = s.decisionPage(ctx, in, p, at)
 	}
-	at := &decisionPage{token, taken.Run, task.PreviousStartedEventID, task.StartedEventID, 0}
-	return s.decisionPage(ctx, in, p, at)
+	if err != nil {
+		s.timeOut(ctx, taken)
+	}
+	return out, err
+}
+
+// timeOut lets a task time out that its poller does not receive, so that the next poller gets a new decision task at
+// once. If that fails, too, the task has its time limit.
+func (s *Server) timeOut(ctx context.Context, t *engine.Task) {
+	_, _ = s.store.EndToken(context.WithoutCancel(ctx), t.Token, storage.TokenEnd{
+		Take: t.Delivery, Failure: &atom.Failure{Code: atom.CodeStartToClose, Message: "the poller was not answered"},
+	})
 }
 
 // decisionPage returns a page of the history of a decision task that the poller has taken.
 func (s *Server) decisionPage(ctx context.Context, in *pollDecisionInput, p *records.Page, at *decisionPage) (
 	*pollDecisionOutput, error,
 ) {
-	run, err := s.config.Store.Run(ctx, at.Run)
+	run, err := s.store.Run(ctx, at.Run)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, unknownExecution(swf.Execution{RunID: at.Run})
 	}
@@ -98,7 +111,7 @@ func (s *Server) decisionPage(ctx context.Context, in *pollDecisionInput, p *rec
 		most = 1
 	}
 	var more bool
-	out.Events, at.After, more, err = part.read(ctx, s.config.Store, at.After, most)
+	out.Events, at.After, more, err = part.read(ctx, s.store, at.After, most)
 	if err != nil || !more {
 		return out, err
 	}

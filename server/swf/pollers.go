@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
@@ -76,8 +77,8 @@ func workerName(identity string) string {
 	if identity == "" {
 		return swf.NoIdentity
 	}
-	if len(identity) > storage.MaxID {
-		identity = strings.ToValidUTF8(identity[:storage.MaxID], "")
+	if len(identity) > backend.MaxID {
+		identity = strings.ToValidUTF8(identity[:backend.MaxID], "")
 	}
 	return strings.ReplaceAll(identity, "\x00", "")
 }

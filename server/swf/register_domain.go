@@ -34,14 +34,14 @@ func (s *Server) registerDomain(ctx context.Context, _ *aws.Caller, in *register
 		case !isFault(err, unknownResource):
 			return err
 		}
-		count, err := s.config.Store.CountRecords(ctx, domainKind, "")
+		count, err := s.store.CountRecords(ctx, domainKind, "")
 		if err != nil {
 			return err
 		}
 		if err := s.quotas.Within(QuotaDomains, int64(count)+1, limitExceeded); err != nil {
 			return err
 		}
-		_, err = s.config.Store.WriteRecords(ctx, records.Put(domainKind, in.Name, 0, d))
+		_, err = s.store.WriteRecords(ctx, records.Put(domainKind, in.Name, 0, d))
 		return err
 	})
 }

@@ -61,7 +61,7 @@ func (s *Server) know(ctx context.Context, caller *aws.Caller, t *taskToken, bat
 	if len(kinds) == 0 {
 		return nil
 	}
-	run, err := s.config.Store.Run(ctx, t.Run)
+	run, err := s.store.Run(ctx, t.Run)
 	if errors.Is(err, storage.ErrNotFound) {
 		return s.taskFault(ctx, decisionTask, t, err)
 	}

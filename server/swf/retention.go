@@ -39,7 +39,7 @@ func (s *Server) Run(ctx context.Context) {
 // Sweep deletes the executions of all domains whose retention period is over. [Server.Run] does so now and then.
 func (s *Server) Sweep(ctx context.Context) error {
 	var failed error
-	for record, err := range storage.EachRecord(ctx, s.config.Store, storage.RecordQuery{Kind: domainKind}) {
+	for record, err := range storage.EachRecord(ctx, s.store, storage.RecordQuery{Kind: domainKind}) {
 		if err != nil {
 			return errors.Join(failed, err)
 		}
@@ -60,7 +60,7 @@ func (s *Server) sweepDomain(ctx context.Context, d *domain) error {
 	}
 	var failed error // of executions, which does not keep the others
 	for ctx.Err() == nil {
-		runs, err := s.config.Store.Runs(ctx, q)
+		runs, err := s.store.Runs(ctx, q)
 		if err != nil || len(runs) == 0 {
 			return cmp.Or(failed, err)
 		}
@@ -70,13 +70,13 @@ func (s *Server) sweepDomain(ctx context.Context, d *domain) error {
 			if !ok || x.Domain != d.Name {
 				continue
 			}
-			needed, err := IsBeingUndone(ctx, s.config.Store, &runs[i])
+			needed, err := IsBeingUndone(ctx, s.store, &runs[i])
 			failed = cmp.Or(failed, err)
 			if err == nil && !needed {
 				over = append(over, runs[i].ID)
 			}
 		}
-		_, err = s.config.Store.Purge(ctx, over...)
+		_, err = s.store.Purge(ctx, over...)
 		failed = cmp.Or(failed, err)
 		q.After = &runs[len(runs)-1]
 	}

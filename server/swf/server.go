@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
@@ -19,6 +20,7 @@ import (
 // A Server does the operations of Amazon SWF on the domains of one account and region.
 type Server struct {
 	config  Config
+	store   backend.Store // that of config
 	quotas  aws.Quotas
 	records *records.Records
 
@@ -38,7 +40,8 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("swf: %w", err)
 	}
-	return &Server{config: c, quotas: known, records: records.New(c.Store, "swf", badPageToken)}, nil
+	store := backend.Of(c.Store)
+	return &Server{config: c, store: store, quotas: known, records: records.New(store, "swf", badPageToken)}, nil
 }
 
 // Region returns the region that the server serves, for [aws.Options].

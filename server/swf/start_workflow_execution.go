@@ -79,7 +79,7 @@ func (s *Server) begun(ctx context.Context, id string) {
 	pause := time.NewTicker(beginPause)
 	defer pause.Stop()
 	for end := time.Now().Add(beginTime); ; {
-		run, err := s.config.Store.Run(ctx, id)
+		run, err := s.store.Run(ctx, id)
 		if err != nil || run.Events > 0 || time.Now().After(end) {
 			return // or it has closed, and is not retained
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -49,8 +50,9 @@ func TestStopWins(t *testing.T) {
 				"workflowId": "x%d", "workflowType": {"name": "t", "version": "1"}}}]}`, token, n))
 		}
 	}
+	var deciding sync.WaitGroup
 	for range deciders {
-		go decide()
+		deciding.Go(decide)
 	}
 	<-deep
 	w.must(t, "TerminateWorkflowExecution", object{"domain": "d", "workflowId": "x0", "runId": root})
@@ -74,6 +76,8 @@ func TestStopWins(t *testing.T) {
 		}
 	}
 	t.Logf("%d executions started after the termination of %d", born.Load()-before, before)
+	stop()
+	deciding.Wait() // each poll is answered, or its client is gone
 }
 
 // asks sends a request, whatever becomes of it.

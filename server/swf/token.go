@@ -72,7 +72,7 @@ func (s *Server) taskFault(ctx context.Context, kind string, t *taskToken, err e
 	if !isTaskOver(err) {
 		return faultOf(err)
 	}
-	run, err := s.config.Store.Run(ctx, t.Run)
+	run, err := s.store.Run(ctx, t.Run)
 	switch x, _ := executionOf(&run); {
 	case errors.Is(err, storage.ErrNotFound):
 		return unknownExecution(swf.Execution{RunID: t.Run})

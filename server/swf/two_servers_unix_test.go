@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/internal/childtest"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -22,7 +22,7 @@ import (
 // group, one server is killed and another takes its place.
 //
 // Guarantee (G2): Two servers of one database that answer in turn serve Amazon SWF as one does, also after kills.
-// Also: with `EBB_TEST_SWF_ALL=1` in all scenarios.
+// Also: with `EBB_TEST_LONG=all` in all scenarios.
 func TestTwoServers(t *testing.T) {
 	t.Parallel()
 	client := builtClient(t)
@@ -39,9 +39,6 @@ func TestTwoServers(t *testing.T) {
 		testTwoServers(t, client, dsn)
 	})
 }
-
-// allVariable makes TestTwoServers run all scenarios, with -longpoll.
-const allVariable = "EBB_TEST_SWF_ALL"
 
 // shared are scenarios in which one server answers for what the other has begun.
 var shared = []string{
@@ -69,7 +66,7 @@ func testTwoServers(t *testing.T, client, dsn string) {
 	}})
 	t.Cleanup(port.Close)
 	scenarios, more := shared, []string(nil)
-	if os.Getenv(allVariable) != "" {
+	if longtest.All() {
 		scenarios, more = parts, []string{"-longpoll"}
 	}
 	for i, scenario := range scenarios {

@@ -69,7 +69,7 @@ const separator = "\x01"
 
 // typeKey returns the key of a type. Types are listed in the order of their keys: by name, then by version.
 func typeKey(domain string, parts ...string) string {
-	const most = 300 // bytes of each part; a key has at most storage.MaxRecordKey
+	const most = 300 // bytes of each part; a key has at most backend.MaxRecordKey
 	var key strings.Builder
 	key.WriteString(shortened(domain, most))
 	for _, part := range parts {
@@ -130,14 +130,14 @@ func (s *Server) register(ctx context.Context, k *typeKind, domainName string, r
 		case !isFault(err, unknownResource):
 			return err
 		}
-		count, err := s.config.Store.CountRecords(ctx, k.record, typeKey(d.Name, ""))
+		count, err := s.store.CountRecords(ctx, k.record, typeKey(d.Name, ""))
 		if err != nil {
 			return err
 		}
 		if err := s.quotas.Within(k.quota, int64(count)+1, limitExceeded); err != nil {
 			return err
 		}
-		_, err = s.config.Store.WriteRecords(ctx,
+		_, err = s.store.WriteRecords(ctx,
 			records.Put(k.record, typeKey(d.Name, r.Type.Name, r.Type.Version), 0, r),
 			storage.RecordWrite{Kind: domainKind, Key: d.Name, Was: d.record.Revision, Keep: true})
 		return err
@@ -161,7 +161,7 @@ func (s *Server) changeType(ctx context.Context, k *typeKind, domainName string,
 		if err != nil {
 			return err
 		}
-		_, err = s.config.Store.WriteRecords(ctx, write)
+		_, err = s.store.WriteRecords(ctx, write)
 		return err
 	})
 }

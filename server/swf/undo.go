@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -64,7 +65,7 @@ const eventsRead = 100
 func (s *Server) eventsBefore(ctx context.Context, run string, before int64) iter.Seq2[swf.NumberedEvent, error] {
 	return func(yield func(swf.NumberedEvent, error) bool) {
 		for limit := 1; before > 1; limit = eventsRead { // often only the first is needed
-			entries, err := s.config.Store.Events(ctx, run, storage.EventQuery{After: before, Reverse: true, Limit: limit})
+			entries, err := s.store.Events(ctx, run, storage.EventQuery{After: before, Reverse: true, Limit: limit})
 			switch {
 			case errors.Is(err, storage.ErrNotFound), err == nil && len(entries) == 0:
 				return
@@ -92,7 +93,7 @@ func numbered(e *storage.Entry) (swf.NumberedEvent, error) {
 // openUndo returns the id of the run of an open execution with the workflowId of one that undoes: the one that was
 // started last.
 func (s *Server) openUndo(ctx context.Context, d *domain, workflowID string) (string, error) {
-	runs, err := s.config.Store.Runs(ctx, storage.RunQuery{
+	runs, err := s.store.Runs(ctx, storage.RunQuery{
 		Labels: label(swf.LabelWorkflowID, d.Name, workflowID), States: openStates, Brief: true, Limit: 1,
 	})
 	if err != nil || len(runs) == 0 {
@@ -103,7 +104,7 @@ func (s *Server) openUndo(ctx context.Context, d *domain, workflowID string) (st
 
 // IsBeingUndone reports whether the execution that undoes a closed one is open: it reads its history, so the run must
 // not be deleted. Other runs are not being undone.
-func IsBeingUndone(ctx context.Context, store storage.Reader, run *storage.Run) (bool, error) {
+func IsBeingUndone(ctx context.Context, store backend.Reader, run *storage.Run) (bool, error) {
 	id := run.Labels[swf.LabelUndo]
 	if id == "" {
 		return false, nil

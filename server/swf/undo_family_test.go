@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/server/swf"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -35,7 +35,7 @@ func TestUndoOfFamily(t *testing.T) {
 		if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
 			t.Fatal(err)
 		}
-		var stores [2]storage.Store
+		var stores [2]backend.Store
 		for i := range stores {
 			s, err := sqlstore.Open(t.Context(), dsn)
 			if err != nil {
@@ -48,7 +48,7 @@ func TestUndoOfFamily(t *testing.T) {
 	})
 }
 
-func testUndoOfFamily(t *testing.T, stores ...storage.Store) {
+func testUndoOfFamily(t *testing.T, stores ...backend.Store) {
 	t.Helper()
 	f := &family{servers: []*world{undoWorldOn(t, stores[0])}, done: map[string]bool{}}
 	f.servers = append(f.servers, newWorld(t, swf.Config{Store: stores[1], Undo: undoTypes(t)}))

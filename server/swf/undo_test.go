@@ -10,8 +10,8 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	model "github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/swf"
-	"github.com/ebbflow/ebb/storage"
 )
 
 var fails = object{"decisionType": "FailWorkflowExecution", "failWorkflowExecutionDecisionAttributes": object{"reason": "no"}}
@@ -32,7 +32,7 @@ func undoWorld(t *testing.T) *world {
 }
 
 // undoWorldOn has a type t that the type u undoes, in a store; nil is a new one.
-func undoWorldOn(t *testing.T, store storage.Store) *world {
+func undoWorldOn(t *testing.T, store backend.Store) *world {
 	t.Helper()
 	w := newWorld(t, swf.Config{Store: store, Undo: undoTypes(t)})
 	w.types(t)

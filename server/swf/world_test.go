@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/swf"
 	"github.com/ebbflow/ebb/storage"
@@ -23,7 +26,7 @@ type object = map[string]any
 type world struct {
 	api     *swf.Server
 	handler http.Handler
-	store   storage.Store
+	store   backend.Store
 }
 
 // newWorld serves a store in memory for the time of a test. It completes the config.
@@ -32,7 +35,7 @@ func newWorld(t *testing.T, c swf.Config) *world {
 	if c.Store == nil {
 		c.Store = newStore(t)
 	}
-	store := c.Store
+	store := backend.Of(c.Store)
 	t.Cleanup(func() { checkExecutions(t, store) })
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	c.Stopping = ctx.Done()
@@ -48,11 +51,11 @@ func newWorld(t *testing.T, c swf.Config) *world {
 		}
 	}()
 	t.Cleanup(func() { stop(); <-done })
-	return &world{api, handler, c.Store}
+	return &world{api, handler, store}
 }
 
 // newStore returns a store in memory.
-func newStore(t *testing.T) storage.Store {
+func newStore(t *testing.T) backend.Store {
 	t.Helper()
 	store := memstore.New()
 	t.Cleanup(func() {
@@ -64,7 +67,7 @@ func newStore(t *testing.T) storage.Store {
 }
 
 // checkExecutions wants the rows of all executions to be what their events say.
-func checkExecutions(t *testing.T, store storage.Store) {
+func checkExecutions(t *testing.T, store backend.Store) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	for run, err := range storage.EachRun(ctx, store, storage.RunQuery{}) {
@@ -84,7 +87,7 @@ func composed(c swf.Config) (*swf.Server, http.Handler, *conductor.Conductor, er
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	driven, err := conductor.New(c.Store, conductor.NewCatalog().Add(1, api.Flow()), conductor.WithDrain(0))
+	driven, err := conductor.New(jobs.New(c.Store, jobs.Policy{}), conductor.NewCatalog().Add(1, api.Flow()), engine.WithDrain(0))
 	return api, aws.New(aws.Options{Region: api.Region()}, api.Service(driven)), driven, err
 }
 

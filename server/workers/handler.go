@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -24,9 +25,9 @@ const (
 	MaxPolls = 2_000
 
 	//limit:workers kinds of work in a request | {} of {maxName B}
-	maxKinds = storage.MaxQueues
+	maxKinds = backend.MaxQueues
 	//limit:workers name of a worker | {B}
-	maxName = storage.MaxID
+	maxName = backend.MaxID
 	//limit:workers message of a failure | {B}
 	maxText     = 32 << 10
 	maxWait     = time.Minute
@@ -39,7 +40,7 @@ const (
 // Handler serves the requests of the package under /tasks/. When ctx ends, it tells waiting workers that it stops.
 // It still accepts heartbeats and results. The program that mounts the handler decides which workers may work.
 func Handler(ctx context.Context, store storage.Store) http.Handler {
-	h := &handler{store: store, closing: ctx.Done()}
+	h := &handler{store: backend.Of(store), closing: ctx.Done()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /tasks/poll", h.serve(h.poll))
 	mux.HandleFunc("POST /tasks/{id}/heartbeat", h.serve(h.heartbeat))
@@ -58,7 +59,7 @@ func Handler(ctx context.Context, store storage.Store) http.Handler {
 }
 
 type handler struct {
-	store   storage.Store
+	store   backend.Store
 	closing <-chan struct{}
 	polls   atomic.Int64
 }
@@ -135,10 +136,21 @@ func (h *handler) poll(ctx context.Context, r *http.Request, body []byte) (any, 
 	if err != nil {
 		return nil, err
 	}
-	if err := server.Found(ctx, false); err != nil { // the work goes to the next worker when the lease ends
+	if err := server.Found(ctx, false); err != nil {
+		h.giveBack(ctx, work)
 		return nil, err
 	}
 	return taskOf(work, lease), nil
+}
+
+// giveBack gives work that its worker does not receive to the next one at once. Work that was given back often keeps
+// its lease instead: it may be taken only so many times before it is lost.
+func (h *handler) giveBack(ctx context.Context, work *engine.Work) {
+	const often = 5
+	if work.Take <= often {
+		ends := storage.Heartbeat{Take: work.Take, Lease: time.Nanosecond}
+		_, _ = h.store.KeepToken(context.WithoutCancel(ctx), work.Token, ends)
+	}
 }
 
 // stops reports whether the server is stopping. It delays the answer, because a worker that asks in a loop may have

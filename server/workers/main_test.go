@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -41,16 +42,16 @@ type errorser interface {
 
 // A place has runs whose tasks are work for workers, and is where these ask.
 type place struct {
-	store   storage.Store
+	store   backend.Store
 	eng     *engine.Engine
 	handler http.Handler
 	stop    func()
 }
 
 // open serves runs of a flow until stop is called.
-func open(t errorser, store storage.Store, root flow.Node) *place {
+func open(t errorser, store backend.Store, root flow.Node) *place {
 	t.Helper()
-	eng, err := engine.New(root, engine.WithStore(store))
+	eng, err := engine.New(root, store)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
@@ -45,18 +45,18 @@ func (r *runRecord) has(message int64) bool {
 	return i < len(r.messages) && r.messages[i].N == message
 }
 
-// RunsWithMessages implements [storage.Inbox.RunsWithMessages].
-func (m *store) RunsWithMessages(ctx context.Context, since int64) ([]storage.Arrival, int64, error) {
+// RunsWithMessages implements [backend.Inbox.RunsWithMessages].
+func (m *store) RunsWithMessages(ctx context.Context, since int64) ([]backend.Arrival, int64, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, 0, err
 	}
 	defer m.mu.Unlock()
 	log := m.arrivals.log
 	log = log[sort.Search(len(log), func(i int) bool { return log[i].at > since }):]
-	var messages []storage.Arrival
+	var messages []backend.Arrival
 	for _, one := range log {
 		if one.run.head.Owner == m.owner.ID && one.run.has(one.message) {
-			messages = append(messages, storage.Arrival{Run: one.run.head.ID, Wakeups: one.message})
+			messages = append(messages, backend.Arrival{Run: one.run.head.ID, Wakeups: one.message})
 		}
 	}
 	return rules.LastArrivals(messages), m.arrivals.last, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -25,7 +26,7 @@ func (a *audit) add(r *runRecord, subject string, e *storage.Entry) {
 }
 
 // commanded adds a line for each command in a checkpoint's history.
-func (a *audit) commanded(r *runRecord, cp *storage.Checkpoint) {
+func (a *audit) commanded(r *runRecord, cp *backend.Checkpoint) {
 	for i := range cp.History {
 		if cp.History[i].Kind == storage.EntryCommand {
 			a.add(r, "", &cp.History[i])
@@ -42,8 +43,8 @@ func (a *audit) purge(runs map[*runRecord]bool) {
 	}
 }
 
-// WriteAudit implements [storage.Audits.WriteAudit].
-func (m *store) WriteAudit(ctx context.Context, line storage.AuditLine) error {
+// WriteAudit implements [backend.Audits.WriteAudit].
+func (m *store) WriteAudit(ctx context.Context, line backend.AuditLine) error {
 	if err := line.Check(); err != nil {
 		return err
 	}
@@ -56,9 +57,9 @@ func (m *store) WriteAudit(ctx context.Context, line storage.AuditLine) error {
 	return nil
 }
 
-// checkBeside returns why nothing can be committed that is to be committed beside a change, see [storage.Beside].
+// checkBeside returns why nothing can be committed that is to be committed beside a change, see [backend.Beside].
 func (m *memory) checkBeside(ctx context.Context) error {
-	line, records := storage.IsBeside(ctx)
+	line, records := backend.IsBeside(ctx)
 	if line != nil {
 		if err := line.Check(); err != nil {
 			return err
@@ -70,9 +71,9 @@ func (m *memory) checkBeside(ctx context.Context) error {
 	return m.checkRevisions(records)
 }
 
-// changed writes what is to be committed beside a change, see [storage.Beside].
+// changed writes what is to be committed beside a change, see [backend.Beside].
 func (m *memory) changed(ctx context.Context) {
-	line, records := storage.IsBeside(ctx)
+	line, records := backend.IsBeside(ctx)
 	now := time.Now().Truncate(time.Microsecond).UTC()
 	for i := range records {
 		m.records.apply(&records[i], now)
@@ -82,8 +83,8 @@ func (m *memory) changed(ctx context.Context) {
 	}
 }
 
-// Audit implements [storage.Audits.Audit].
-func (m *store) Audit(ctx context.Context, q storage.AuditQuery) (out []storage.AuditLine, err error) {
+// Audit implements [backend.Audits.Audit].
+func (m *store) Audit(ctx context.Context, q backend.AuditQuery) (out []backend.AuditLine, err error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (m *store) Audit(ctx context.Context, q storage.AuditQuery) (out []storage.
 		if row.line == nil || q.Run != "" && (row.run == nil || row.run.head.ID != q.Run) {
 			continue
 		}
-		line, err := codec.AuditLine(row.line, row.seq, space)
+		line, err := codec.AuditLine(row.line, row.seq)
 		if err != nil {
 			return nil, err
 		}
@@ -107,6 +108,7 @@ func (m *store) Audit(ctx context.Context, q storage.AuditQuery) (out []storage.
 			line.Run = row.run.head.ID
 		}
 		out = append(out, line)
+		space.Take(codec.SizeOfEntry(&line.Entry))
 	}
 	return out, nil
 }

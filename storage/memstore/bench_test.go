@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -28,7 +29,7 @@ func BenchmarkMemoryCommit(b *testing.B) {
 		paths[i] = fmt.Sprintf("task-%d", i)
 	}
 	result, now := atom.MustEncode(map[string]int{"n": 1}), time.Now()
-	cp := storage.Checkpoint{
+	cp := backend.Checkpoint{
 		Atoms:   []storage.Atom{{Live: true, State: states.TaskSuccess, Attempt: 1, Result: storage.Held{Data: result}, StartedAt: now, EndedAt: now}},
 		History: []storage.Entry{{Kind: storage.EntryAtom, To: 1, Time: now}, {Kind: storage.EntryAtom, From: 1, To: 2, Time: now}},
 	}
@@ -64,8 +65,8 @@ func BenchmarkMemoryHeap(b *testing.B) {
 		}
 		for i := range int64(tasks) {
 			path := paths[i]
-			if err := s.Commit(b.Context(), claim, &storage.Checkpoint{
-				Head: storage.Head{Seq: i, Entries: 2*i + 2},
+			if err := s.Commit(b.Context(), claim, &backend.Checkpoint{
+				Head: backend.Head{Seq: i, Entries: 2*i + 2},
 				Atoms: []storage.Atom{{
 					Path: path, Live: true, State: states.TaskSuccess, Attempt: 1,
 					Result: storage.Held{Data: result}, StartedAt: now, EndedAt: now,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
@@ -19,7 +20,7 @@ type definitions struct {
 	languages map[string][]string // languages of the definitions, by their name
 }
 
-// PutDefinition implements [storage.Definitions.PutDefinition].
+// PutDefinition implements [backend.Definitions.PutDefinition].
 func (m *store) PutDefinition(ctx context.Context, def storage.Definition) (storage.Definition, error) {
 	if err := m.enterChange(ctx); err != nil {
 		return storage.Definition{}, err
@@ -47,7 +48,7 @@ func (m *store) PutDefinition(ctx context.Context, def storage.Definition) (stor
 	return def, nil
 }
 
-// Definition implements [storage.Definitions.Definition].
+// Definition implements [backend.Definitions.Definition].
 func (m *store) Definition(ctx context.Context, hash string) (storage.Definition, error) {
 	if err := m.enter(ctx); err != nil {
 		return storage.Definition{}, err
@@ -61,8 +62,8 @@ func (m *store) Definition(ctx context.Context, hash string) (storage.Definition
 	return def, nil
 }
 
-// Definitions implements [storage.Definitions.Definitions].
-func (m *store) Definitions(ctx context.Context, q storage.DefinitionQuery) ([]storage.Definition, error) {
+// Definitions implements [backend.Definitions.Definitions].
+func (m *store) Definitions(ctx context.Context, q backend.DefinitionQuery) ([]storage.Definition, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}

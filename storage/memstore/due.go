@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 )
 
 // dueHeap contains the runs that have a due time, nearest first. An entry may be outdated: the run's due time may
@@ -64,14 +64,14 @@ func (m *memory) nearest() *runRecord {
 	return nil
 }
 
-// Due implements [storage.Driver.Due].
-func (m *store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due, next time.Time, err error) {
+// Due implements [backend.Driver.Due].
+func (m *store) Due(ctx context.Context, q backend.DueQuery) (due []backend.Due, next time.Time, err error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, time.Time{}, err
 	}
 	defer m.mu.Unlock()
-	if q.Suspects {
-		return m.suspects(&q), time.Time{}, nil
+	if q.CrashLoops {
+		return m.crashLoops(&q), time.Time{}, nil
 	}
 	limits := m.limiterState(q.Except)
 	var seen []*runRecord
@@ -91,7 +91,7 @@ func (m *store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 		heap.Pop(&m.due)
 		r.queued = time.Time{}
 		seen = append(seen, r)
-		if r.head.Lost >= storage.SuspectLost || !wants(&q, r) || limits.Available(r.bucket()) == 0 {
+		if r.head.Lost >= backend.CrashLoopDeaths || !wants(&q, r) || limits.Available(r.bucket()) == 0 {
 			continue
 		}
 		if len(due) == q.Limit && q.Limit > 0 {
@@ -99,7 +99,7 @@ func (m *store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 		}
 		one := m.dueAs(&q, r)
 		if q.Take && len(m.limits) == 0 {
-			one = storage.Due{Run: r.head.ID}
+			one = backend.Due{Run: r.head.ID}
 			one.Claim, one.Snapshot, one.Err = m.take(r, 0)
 		}
 		due = append(due, one)

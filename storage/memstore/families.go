@@ -44,7 +44,7 @@ func (m *memory) evict(r *storage.Run) {
 	}
 }
 
-// Descendants implements [storage.Reader.Descendants].
+// Descendants implements [backend.Reader.Descendants].
 func (m *store) Descendants(ctx context.Context, root string) (int64, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, err

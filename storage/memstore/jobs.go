@@ -10,16 +10,17 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// PostJob implements [storage.Jobs.PostJob].
+// PostJob implements [backend.Jobs.PostJob].
 func (m *store) PostJob(ctx context.Context, list ...storage.Job) error {
 	for i := range list {
-		if err := list[i].Check(); err != nil {
+		if err := backend.CheckJob(&list[i]); err != nil {
 			return err
 		}
 	}
@@ -30,9 +31,21 @@ func (m *store) PostJob(ctx context.Context, list ...storage.Job) error {
 	var taken error
 	before := m.posted
 	for i := range list {
-		if !m.post(&list[i]) {
-			taken = fmt.Errorf("%w: job %q", storage.ErrExists, list[i].ID)
+		job := &list[i]
+		have, sole := m.jobs[job.ID], m.sole(job.Unique)
+		switch {
+		case have != nil:
+			if err := rules.SameJob(have, job); err != nil {
+				m.unpost(before)
+				return err
+			}
+		case sole != nil:
+			job.ID, job.Run = sole.ID, sole.Run
+		default:
+			m.post(job)
+			continue
 		}
+		taken = fmt.Errorf("%w: job %q", storage.ErrExists, job.ID)
 	}
 	if m.posted > before {
 		m.changed(ctx)
@@ -42,16 +55,32 @@ func (m *store) PostJob(ctx context.Context, list ...storage.Job) error {
 }
 
 // post adds a job, unless the id is taken.
-func (m *memory) post(job *storage.Job) bool {
+func (m *memory) post(job *storage.Job) {
 	if m.jobs[job.ID] != nil {
-		return false
+		return
 	}
 	m.posted++
 	j := rules.Posted(job, time.Now())
 	j.Number = m.posted
 	m.jobs[job.ID] = &j
 	m.pin(&j)
-	return true
+}
+
+// unpost removes the jobs that were posted after the given number.
+func (m *memory) unpost(after int64) {
+	late := func(j *storage.Job) bool { return j.Number > after }
+	m.board = slices.DeleteFunc(m.board, late)
+	maps.DeleteFunc(m.jobs, func(_ string, j *storage.Job) bool { return late(j) })
+	m.posted = after
+}
+
+// sole returns the open job with a Unique; nil if there is none.
+func (m *memory) sole(unique string) *storage.Job {
+	at := slices.IndexFunc(m.board, func(j *storage.Job) bool { return unique != "" && j.Unique == unique })
+	if at < 0 {
+		return nil
+	}
+	return m.board[at]
 }
 
 // inClaimOrder compares by priority, then by age.
@@ -87,8 +116,8 @@ func free(j *storage.Job, now time.Time) bool {
 	}
 }
 
-// ClaimJobs implements [storage.Jobs.ClaimJobs].
-func (m *store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
+// ClaimJobs implements [backend.Jobs.ClaimJobs].
+func (m *store) ClaimJobs(ctx context.Context, q backend.JobClaim) ([]storage.Job, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -125,25 +154,8 @@ func (m *memory) job(id string) (*storage.Job, error) {
 	return j, nil
 }
 
-// RenewJob implements [storage.Jobs.RenewJob].
-func (m *store) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
-	if err := m.enter(ctx); err != nil {
-		return err
-	}
-	defer m.mu.Unlock()
-	j, err := m.job(id)
-	if err != nil {
-		return err
-	}
-	if j.State != states.JobClaimed || j.Epoch != epoch || j.ClaimID != claim || claim == "" {
-		return fmt.Errorf("%w: job %q", storage.ErrFenced, id)
-	}
-	j.Lease = time.Now().Add(lease)
-	return nil
-}
-
-// EndJob implements [storage.Jobs.EndJob].
-func (m *store) EndJob(ctx context.Context, end storage.JobEnd) error {
+// EndJob implements [backend.Jobs.EndJob].
+func (m *store) EndJob(ctx context.Context, end backend.JobEnd) error {
 	if err := m.enterChange(ctx); err != nil {
 		return err
 	}
@@ -159,7 +171,7 @@ func (m *store) EndJob(ctx context.Context, end storage.JobEnd) error {
 
 // jobToEnd returns the job that a JobEnd changes; nil without an error if the JobEnd changes nothing. In a
 // checkpoint, run is the id of its run.
-func (m *memory) jobToEnd(run string, end *storage.JobEnd) (*storage.Job, error) {
+func (m *memory) jobToEnd(run string, end *backend.JobEnd) (*storage.Job, error) {
 	j, err := m.job(end.Job)
 	if err != nil {
 		return nil, err
@@ -172,7 +184,7 @@ func (m *memory) jobToEnd(run string, end *storage.JobEnd) (*storage.Job, error)
 }
 
 // endJob applies a JobEnd that jobToEnd has allowed.
-func (m *memory) endJob(j *storage.Job, end *storage.JobEnd) {
+func (m *memory) endJob(j *storage.Job, end *backend.JobEnd) {
 	j.State, j.NotUntil, j.Failure = end.State, end.NotUntil, rules.CopyFailure(end.Failure)
 	j.Owner, j.ClaimID, j.Lease = "", "", time.Time{}
 	if end.ClaimID == "" {
@@ -201,7 +213,7 @@ func (m *memory) bindJob(run *storage.Run) error {
 	return nil
 }
 
-// Job implements [storage.Jobs.Job].
+// Job implements [backend.Jobs.Job].
 func (m *store) Job(ctx context.Context, id string) (storage.Job, error) {
 	if err := m.enter(ctx); err != nil {
 		return storage.Job{}, err
@@ -214,14 +226,14 @@ func (m *store) Job(ctx context.Context, id string) (storage.Job, error) {
 	return rules.CopyJob(j), nil
 }
 
-// JobList implements [storage.Jobs.JobList].
+// JobList implements [backend.Jobs.JobList].
 func (m *store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
 	inOrder := func(a, b *storage.Job) int { return cmp.Compare(a.Number, b.Number) }
-	if q.Board() {
+	if backend.OnlyOpenJobs(&q) {
 		inOrder = inClaimOrder
 	}
 	var out []storage.Job
@@ -237,13 +249,13 @@ func (m *store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job,
 	return out, nil
 }
 
-// JobCounts implements [storage.Jobs.JobCounts].
-func (m *store) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
+// JobCounts implements [backend.Jobs.JobCounts].
+func (m *store) JobCounts(ctx context.Context) ([]backend.JobCount, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	counts := map[states.Job]storage.JobCount{}
+	counts := map[states.Job]backend.JobCount{}
 	for _, j := range m.board {
 		c := counts[j.State]
 		since := j.Created
@@ -258,11 +270,11 @@ func (m *store) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
 		counts[j.State] = c
 	}
 	return slices.SortedFunc(maps.Values(counts),
-		func(a, b storage.JobCount) int { return cmp.Compare(a.State, b.State) }), nil
+		func(a, b backend.JobCount) int { return cmp.Compare(a.State, b.State) }), nil
 }
 
-// PurgeJobs implements [storage.Jobs.PurgeJobs].
-func (m *store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) {
+// PurgeJobs implements [backend.Jobs.PurgeJobs].
+func (m *store) PurgeJobs(ctx context.Context, q backend.JobPurge) (int, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, err
 	}

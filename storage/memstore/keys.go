@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -17,7 +18,7 @@ func (m *memory) keyFree(key, run string) error {
 }
 
 // childKeyFree returns a *[storage.KeyTakenError] if child i of a checkpoint cannot have its key.
-func (m *memory) childKeyFree(run string, cp *storage.Checkpoint, i int) error {
+func (m *memory) childKeyFree(run string, cp *backend.Checkpoint, i int) error {
 	child := &cp.Children[i]
 	if child.Key == "" {
 		return nil
@@ -60,7 +61,7 @@ func (m *memory) receiver(l *storage.Message) *runRecord {
 		}
 	}
 	r := m.runs[id]
-	if r == nil || l.NeedsOpen() && r.head.State.Ended() {
+	if r == nil || backend.NeedsOpen(l) && r.head.State.Ended() {
 		return nil
 	}
 	return r
@@ -71,7 +72,7 @@ func (m *memory) receiver(l *storage.Message) *runRecord {
 func (m *memory) send(l storage.Message) {
 	to := m.receiver(&l)
 	if to == nil && l.Receipt != "" {
-		l = l.Returned("no open run has its address")
+		l = backend.Returned(&l, "no open run has its address")
 		to = m.receiver(&l)
 	}
 	if to != nil {
@@ -84,7 +85,7 @@ func (r *runRecord) owes() bool {
 	return slices.ContainsFunc(r.messages, func(l storage.Message) bool { return l.Receipt != "" })
 }
 
-// OpenRun implements [storage.Keys.OpenRun].
+// OpenRun implements [backend.Keys.OpenRun].
 func (m *store) OpenRun(ctx context.Context, key string) (id string, err error) {
 	if err := m.enter(ctx); err != nil {
 		return "", err
@@ -97,7 +98,7 @@ func (m *store) OpenRun(ctx context.Context, key string) (id string, err error) 
 	return id, nil
 }
 
-// StrayKeys implements [storage.Keys.StrayKeys].
+// StrayKeys implements [backend.Keys.StrayKeys].
 func (m *store) StrayKeys(ctx context.Context, _ int) ([]string, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err

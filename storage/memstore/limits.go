@@ -5,13 +5,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// SetLimit implements [storage.Limiter.SetLimit].
+// SetLimit implements [backend.Limiter.SetLimit].
 func (m *store) SetLimit(ctx context.Context, limit storage.Limit) error {
-	if err := limit.Check(); err != nil {
+	if err := backend.CheckLimit(&limit); err != nil {
 		return err
 	}
 	if err := m.enterChange(ctx); err != nil {
@@ -28,7 +29,7 @@ func (m *store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	return nil
 }
 
-// Limits implements [storage.Limiter.Limits].
+// Limits implements [backend.Limiter.Limits].
 func (m *store) Limits(ctx context.Context) ([]storage.Limit, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (m *memory) full(r *storage.Run) *storage.LimitedError {
 	return m.limiterState(nil).Full(r.ID, bucketOf(r))
 }
 
-// Limited implements [storage.Limiter.Limited].
+// Limited implements [backend.Limiter.Limited].
 func (m *store) Limited(ctx context.Context, run string) (*storage.LimitedError, error) {
 	return of(ctx, m, run, func(r *runRecord) (*storage.LimitedError, error) {
 		if r.head.Owner != "" {
@@ -99,7 +100,7 @@ func (m *memory) meter(now time.Time) *rules.Meter {
 	return meter
 }
 
-// Rated implements [storage.Limiter.Rated].
+// Rated implements [backend.Limiter.Rated].
 func (m *store) Rated(ctx context.Context, job *storage.Job) (*storage.LimitedError, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err

@@ -6,19 +6,20 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Runs implements [storage.Reader.Runs].
+// Runs implements [backend.Reader.Runs].
 func (m *store) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, error) {
 	found, err := m.Look(ctx, q, 0)
 	return found.Runs, err
 }
 
-// Look implements [storage.Reader.Look]. It looks at all runs.
-func (m *store) Look(ctx context.Context, q storage.RunQuery, _ int) (storage.LookResult, error) {
-	return listed(ctx, m, &q, func(found []*runRecord) storage.LookResult {
+// Look implements [backend.Reader.Look]. It looks at all runs.
+func (m *store) Look(ctx context.Context, q storage.RunQuery, _ int) (backend.LookResult, error) {
+	return listed(ctx, m, &q, func(found []*runRecord) backend.LookResult {
 		var out []storage.Run
 		space := codec.NewSpace(q.Limit)
 		for i := 0; i < len(found) && !space.Full(); i++ {
@@ -29,17 +30,17 @@ func (m *store) Look(ctx context.Context, q storage.RunQuery, _ int) (storage.Lo
 			out = append(out, run)
 			space.Take(codec.SizeOfRun(&run))
 		}
-		return storage.LookResult{Runs: out, More: space.Full()}
+		return backend.LookResult{Runs: out, More: space.Full()}
 	})
 }
 
-// Tally implements [storage.Reader.Tally]. It looks at all runs.
-func (m *store) Tally(ctx context.Context, q storage.RunQuery, t storage.TallyQuery) (storage.Tally, error) {
+// Tally implements [backend.Reader.Tally]. It looks at all runs.
+func (m *store) Tally(ctx context.Context, q storage.RunQuery, t backend.TallyQuery) (backend.Tally, error) {
 	q.Limit = 0
-	return listed(ctx, m, &q, func(found []*runRecord) storage.Tally {
-		out := storage.Tally{Counts: map[storage.TallyKey]int{}}
+	return listed(ctx, m, &q, func(found []*runRecord) backend.Tally {
+		out := backend.Tally{Counts: map[backend.TallyKey]int{}}
 		for _, r := range found {
-			out.Counts[storage.TallyKey{State: r.head.State, Span: t.SpanOf(placeOf(&q, &r.head))}]++
+			out.Counts[backend.TallyKey{State: r.head.State, Span: t.SpanOf(placeOf(&q, &r.head))}]++
 		}
 		return out
 	})
@@ -57,14 +58,14 @@ func placeOf(q *storage.RunQuery, r *storage.Run) time.Time {
 	}
 }
 
-// CountRuns implements [storage.Reader.CountRuns].
+// CountRuns implements [backend.Reader.CountRuns].
 func (m *store) CountRuns(ctx context.Context, q storage.RunQuery) (int, error) {
 	return listed(ctx, m, &q, func(found []*runRecord) int { return len(found) })
 }
 
 // listed locks the store and returns the result of f for the runs that the query selects, in its order.
 func listed[T any](ctx context.Context, m *store, q *storage.RunQuery, f func([]*runRecord) T) (none T, err error) {
-	if err := q.Check(); err != nil {
+	if err := backend.CheckRunQuery(q); err != nil {
 		return none, err
 	}
 	if err := m.enter(ctx); err != nil {
@@ -106,7 +107,7 @@ func matches(q *storage.RunQuery, r *storage.Run) bool {
 		}
 	}
 	for i := range q.Terms {
-		if !q.Terms[i].Holds(r) {
+		if !backend.TermHolds(&q.Terms[i], r) {
 			return false
 		}
 	}

@@ -8,14 +8,15 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/awaited"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// Send implements [storage.Inbox.Send].
+// Send implements [backend.Inbox.Send].
 func (m *store) Send(ctx context.Context, messages ...storage.Message) error {
 	for i := range messages {
-		if err := messages[i].Check(); err != nil {
+		if err := backend.CheckMessage(&messages[i]); err != nil {
 			return err
 		}
 	}
@@ -31,7 +32,7 @@ func (m *store) Send(ctx context.Context, messages ...storage.Message) error {
 			if err := m.takes(r, l, messages[:i]); err != nil {
 				return err
 			}
-		case !l.NeedsOpen():
+		case !backend.NeedsOpen(l):
 			return fmt.Errorf("%w: run %q", storage.ErrNotFound, cmp.Or(l.Run, l.ToKey))
 		}
 	}
@@ -64,7 +65,7 @@ func (m *memory) awaited(r *runRecord) atom.Value {
 	return m.records.kinds[awaited.RecordKind][r.head.Structure].Body
 }
 
-// Received implements [storage.Inbox.Received].
+// Received implements [backend.Inbox.Received].
 func (m *store) Received(ctx context.Context, run, key string) (bool, error) {
 	if err := m.enter(ctx); err != nil {
 		return false, err
@@ -101,7 +102,7 @@ func (m *memory) deliver(r *runRecord, l storage.Message) {
 	m.notify()
 }
 
-// Unread implements [storage.Inbox.Unread].
+// Unread implements [backend.Inbox.Unread].
 func (m *store) Unread(ctx context.Context, run string, most int) (all int64, first []storage.Message, err error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, nil, err
@@ -118,7 +119,7 @@ func (m *store) Unread(ctx context.Context, run string, most int) (all int64, fi
 	return int64(len(r.messages)), first, nil
 }
 
-// Messages implements [storage.Inbox.Messages].
+// Messages implements [backend.Inbox.Messages].
 func (m *store) Messages(ctx context.Context, run string, after int64) (int64, []storage.Message, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, nil, err
@@ -128,5 +129,5 @@ func (m *store) Messages(ctx context.Context, run string, after int64) (int64, [
 	if err != nil {
 		return 0, nil, err
 	}
-	return r.head.Wakeups, r.listMessages(after, storage.MaxMessages), nil
+	return r.head.Wakeups, r.listMessages(after, backend.MaxMessages), nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -99,7 +100,7 @@ func (m *store) NamedRecord(ctx context.Context, kind, key string) (storage.Name
 
 // NamedRecords implements [storage.NamedRecords.NamedRecords].
 func (m *store) NamedRecords(ctx context.Context, q storage.RecordQuery) ([]storage.NamedRecord, error) {
-	if err := q.Check(); err != nil {
+	if err := backend.CheckRecordQuery(&q); err != nil {
 		return nil, err
 	}
 	if err := m.enter(ctx); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Outgoing implements [storage.Outbox.Outgoing].
+// Outgoing implements [backend.Outbox.Outgoing].
 func (m *store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (m *store) Outgoing(ctx context.Context, now time.Time, limit int) ([]stora
 	return out, nil
 }
 
-// ParkedMessages implements [storage.Outbox.ParkedMessages].
+// ParkedMessages implements [backend.Outbox.ParkedMessages].
 func (m *store) ParkedMessages(ctx context.Context, limit int) ([]storage.Outgoing, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (m *store) ParkedMessages(ctx context.Context, limit int) ([]storage.Outgoi
 	return out, nil
 }
 
-// RunOutbox implements [storage.Reader.RunOutbox].
+// RunOutbox implements [backend.Reader.RunOutbox].
 func (m *store) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (m *store) RunOutbox(ctx context.Context, run string, limit int) ([]storage
 	return out, nil
 }
 
-// Sent implements [storage.Outbox.Sent].
+// Sent implements [backend.Outbox.Sent].
 func (m *store) Sent(ctx context.Context, n ...int64) error {
 	if err := m.enter(ctx); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (m *store) Sent(ctx context.Context, n ...int64) error {
 	return nil
 }
 
-// Unsent implements [storage.Outbox.Unsent].
+// Unsent implements [backend.Outbox.Unsent].
 func (m *store) Unsent(ctx context.Context, out storage.Outgoing) error {
 	if err := m.enter(ctx); err != nil {
 		return err

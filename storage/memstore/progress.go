@@ -3,18 +3,19 @@ package memstore
 import (
 	"context"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// InProgress implements [storage.Lists.InProgress].
+// InProgress implements [backend.Lists.InProgress].
 func (m *store) InProgress(ctx context.Context, runs []storage.Run, most int) (
-	list []storage.Progress, cut bool, err error,
+	list []backend.Progress, cut bool, err error,
 ) {
 	if err := m.enter(ctx); err != nil {
 		return nil, false, err
 	}
 	defer m.mu.Unlock()
-	list = make([]storage.Progress, len(runs))
+	list = make([]backend.Progress, len(runs))
 	atoms, tokens, timers := most, most, most
 	for i := range runs {
 		r := m.runs[runs[i].ID]

@@ -25,12 +25,12 @@ func of[T any](ctx context.Context, m *store, run string, f func(r *runRecord) (
 	return f(r)
 }
 
-// Run implements [storage.Reader.Run].
+// Run implements [backend.Reader.Run].
 func (m *store) Run(ctx context.Context, id string) (storage.Run, error) {
 	return of(ctx, m, id, func(r *runRecord) (storage.Run, error) { return r.record(), nil })
 }
 
-// Labeled implements [storage.Reader.Labeled].
+// Labeled implements [backend.Reader.Labeled].
 func (m *store) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
 	if err := rules.CheckLabeled(value, keys); err != nil {
 		return nil, err
@@ -60,12 +60,12 @@ func (m *store) Labeled(ctx context.Context, value string, keys ...string) (map[
 	return out, nil
 }
 
-// Atoms implements [storage.Reader.Atoms].
+// Atoms implements [backend.Reader.Atoms].
 func (m *store) Atoms(ctx context.Context, run string, q storage.AtomQuery) ([]storage.Atom, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.Atom, error) { return r.listAtoms(q) })
 }
 
-// Atom implements [storage.Reader.Atom].
+// Atom implements [backend.Reader.Atom].
 func (m *store) Atom(ctx context.Context, run, path string) (storage.Atom, error) {
 	found, err := m.AtomsAt(ctx, run, path)
 	if err != nil {
@@ -77,7 +77,7 @@ func (m *store) Atom(ctx context.Context, run, path string) (storage.Atom, error
 	return found[0], nil
 }
 
-// AtomsAt implements [storage.Reader.AtomsAt].
+// AtomsAt implements [backend.Reader.AtomsAt].
 func (m *store) AtomsAt(ctx context.Context, run string, paths ...string) ([]storage.Atom, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.Atom, error) {
 		var out []storage.Atom
@@ -96,7 +96,7 @@ func (m *store) AtomsAt(ctx context.Context, run string, paths ...string) ([]sto
 	})
 }
 
-// Tries implements [storage.Reader.Tries].
+// Tries implements [backend.Reader.Tries].
 func (m *store) Tries(ctx context.Context, run, path string) (atom.History, error) {
 	a, err := m.Atom(ctx, run, path)
 	if err != nil {
@@ -105,17 +105,17 @@ func (m *store) Tries(ctx context.Context, run, path string) (atom.History, erro
 	return of(ctx, m, run, func(r *runRecord) (atom.History, error) { return codec.AllTries(&a, r.payload) })
 }
 
-// History implements [storage.Reader.History].
+// History implements [backend.Reader.History].
 func (m *store) History(ctx context.Context, run string, after int64, limit int) ([]storage.Entry, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.Entry, error) { return r.listHistory(after, limit) })
 }
 
-// Events implements [storage.Reader.Events].
+// Events implements [backend.Reader.Events].
 func (m *store) Events(ctx context.Context, run string, q storage.EventQuery) ([]storage.Entry, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.Entry, error) { return r.listEvents(&q) })
 }
 
-// Undos implements [storage.Reader.Undos].
+// Undos implements [backend.Reader.Undos].
 func (m *store) Undos(ctx context.Context, run string, below int64, limit int) ([]storage.Undo, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.Undo, error) {
 		var out []storage.Undo
@@ -133,7 +133,7 @@ func (m *store) Undos(ctx context.Context, run string, below int64, limit int) (
 	})
 }
 
-// RunTimers implements [storage.Reader.RunTimers].
+// RunTimers implements [backend.Reader.RunTimers].
 func (m *store) RunTimers(ctx context.Context, run string) ([]storage.TimerRow, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.TimerRow, error) { return r.listTimers(), nil })
 }
@@ -146,7 +146,7 @@ func (r *runRecord) listTimers() []storage.TimerRow {
 	return out
 }
 
-// RunTokens implements [storage.Reader.RunTokens].
+// RunTokens implements [backend.Reader.RunTokens].
 func (m *store) RunTokens(ctx context.Context, run string) ([]storage.Token, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.Token, error) {
 		out := make([]storage.Token, len(r.open))
@@ -159,7 +159,7 @@ func (m *store) RunTokens(ctx context.Context, run string) ([]storage.Token, err
 	})
 }
 
-// Token implements [storage.Reader.Token].
+// Token implements [backend.Reader.Token].
 func (m *store) Token(ctx context.Context, id string) (storage.Token, error) {
 	if err := m.enter(ctx); err != nil {
 		return storage.Token{}, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -40,7 +41,7 @@ const chunkSize = 32 << 10
 
 // newRun returns the record of a run as Create creates it.
 func newRun(run storage.Run) *runRecord {
-	r := &runRecord{head: run.New()}
+	r := &runRecord{head: backend.NewRun(&run)}
 	if r.head.Input.Ref != 0 {
 		r.payloads = []atom.Value{r.head.Input.Data}
 		r.head.Input = storage.Held{Ref: 1}
@@ -58,7 +59,7 @@ func stored(h storage.Held) storage.Held {
 
 // writable returns why a checkpoint cannot be written, apart from the run's own record: a child's id is taken, or a
 // job's claim is void.
-func (m *memory) writable(run string, cp *storage.Checkpoint) error {
+func (m *memory) writable(run string, cp *backend.Checkpoint) error {
 	for i := range cp.Children {
 		id := cp.Children[i].ID
 		taken := func(c storage.Run) bool { return c.ID == id }
@@ -93,7 +94,7 @@ func (m *memory) writable(run string, cp *storage.Checkpoint) error {
 }
 
 // apply writes a checkpoint that passed all checks. It cannot fail.
-func (m *memory) apply(r *runRecord, cp *storage.Checkpoint) {
+func (m *memory) apply(r *runRecord, cp *backend.Checkpoint) {
 	m.applyHead(r, cp)
 	if cp.Head.State.Ended() {
 		m.releaseKey(r)
@@ -175,7 +176,7 @@ func (r *runRecord) label(key, value string) {
 	r.head.Labels = labels
 }
 
-func (m *memory) applyHead(r *runRecord, cp *storage.Checkpoint) {
+func (m *memory) applyHead(r *runRecord, cp *backend.Checkpoint) {
 	h, run := &cp.Head, &r.head
 	run.Seq++
 	run.State, run.Outcome, run.Undo, run.Hold = h.State, h.Outcome, h.Undo, h.Hold
@@ -192,13 +193,13 @@ func (m *memory) applyHead(r *runRecord, cp *storage.Checkpoint) {
 	}
 	run.Started, run.Ended, run.Updated = h.Started, h.Ended, h.Time
 	if h.Absolve {
-		run.Lost, run.Suspicion = 0, storage.Suspicion{}
+		run.Lost, run.CrashLoop = 0, storage.CrashLoop{}
 	}
 	run.Entries, run.Events, run.Refs, run.Growth = h.Entries, h.Events, h.Refs, h.Growth
 	run.Undos += int64(len(cp.Push) - cp.Pop)
 	if h.Release {
 		run.Owner, run.Due = "", h.Due
-		run.Suspicion.Trial &^= storage.OnTrial
+		run.CrashLoop.Isolation &^= storage.Isolated
 		if run.Wakeups != h.Wakeups {
 			run.Due = time.Now()
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -117,12 +118,12 @@ func (r *runRecord) listEvents(q *storage.EventQuery) ([]storage.Entry, error) {
 }
 
 // snapshot loads the records with which a process resumes the run.
-func (m *memory) snapshot(r *runRecord) (*storage.Snapshot, error) {
+func (m *memory) snapshot(r *runRecord) (*backend.Snapshot, error) {
 	atoms, err := r.listAtoms(storage.AtomQuery{Live: true})
 	if err != nil {
 		return nil, err
 	}
-	s := &storage.Snapshot{
+	s := &backend.Snapshot{
 		Run: r.record(), Atoms: atoms, Messages: r.listMessages(0, len(r.messages)),
 		Timers: r.listTimers(),
 	}

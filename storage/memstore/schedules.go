@@ -11,19 +11,20 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-func copySchedule(s *storage.Schedule) storage.Schedule {
+func copySchedule(s *backend.Schedule) backend.Schedule {
 	c := *s
 	c.Needs, c.Labels = maps.Clone(s.Needs), maps.Clone(s.Labels)
 	return c
 }
 
-// PutSchedule implements [storage.Schedules.PutSchedule].
-func (m *store) PutSchedule(ctx context.Context, s storage.Schedule) error {
+// PutSchedule implements [backend.Schedules.PutSchedule].
+func (m *store) PutSchedule(ctx context.Context, s backend.Schedule) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
@@ -50,8 +51,8 @@ func (m *store) PutSchedule(ctx context.Context, s storage.Schedule) error {
 	return nil
 }
 
-// MoveSchedule implements [storage.Schedules.MoveSchedule].
-func (m *store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) error {
+// MoveSchedule implements [backend.Schedules.MoveSchedule].
+func (m *store) MoveSchedule(ctx context.Context, move backend.ScheduleMove) error {
 	if err := move.Check(); err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (m *store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 	return nil
 }
 
-// DeleteSchedule implements [storage.Schedules.DeleteSchedule].
+// DeleteSchedule implements [backend.Schedules.DeleteSchedule].
 func (m *store) DeleteSchedule(ctx context.Context, id string) error {
 	if err := m.enterChange(ctx); err != nil {
 		return err
@@ -89,26 +90,26 @@ func (m *store) DeleteSchedule(ctx context.Context, id string) error {
 	return nil
 }
 
-// Schedule implements [storage.Schedules.Schedule].
-func (m *store) Schedule(ctx context.Context, id string) (storage.Schedule, error) {
+// Schedule implements [backend.Schedules.Schedule].
+func (m *store) Schedule(ctx context.Context, id string) (backend.Schedule, error) {
 	if err := m.enter(ctx); err != nil {
-		return storage.Schedule{}, err
+		return backend.Schedule{}, err
 	}
 	defer m.mu.Unlock()
 	s := m.schedules[id]
 	if s == nil {
-		return storage.Schedule{}, fmt.Errorf("%w: schedule %q", storage.ErrNotFound, id)
+		return backend.Schedule{}, fmt.Errorf("%w: schedule %q", storage.ErrNotFound, id)
 	}
 	return copySchedule(s), nil
 }
 
-// Schedules implements [storage.Schedules.Schedules].
-func (m *store) Schedules(ctx context.Context, q storage.ScheduleQuery) ([]storage.Schedule, error) {
+// Schedules implements [backend.Schedules.Schedules].
+func (m *store) Schedules(ctx context.Context, q backend.ScheduleQuery) ([]backend.Schedule, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	var out []storage.Schedule
+	var out []backend.Schedule
 	space := codec.NewSpace(q.Limit)
 	for _, id := range slices.Sorted(maps.Keys(m.schedules)) {
 		if id > q.After && !space.Full() {
@@ -119,9 +120,9 @@ func (m *store) Schedules(ctx context.Context, q storage.ScheduleQuery) ([]stora
 	return out, nil
 }
 
-// DueSchedules implements [storage.Schedules.DueSchedules].
-func (m *store) DueSchedules(ctx context.Context, after storage.Schedule, limit int,
-) (due []storage.Schedule, now, next time.Time, err error) {
+// DueSchedules implements [backend.Schedules.DueSchedules].
+func (m *store) DueSchedules(ctx context.Context, after backend.Schedule, limit int,
+) (due []backend.Schedule, now, next time.Time, err error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, now, next, err
 	}
@@ -139,12 +140,15 @@ func (m *store) DueSchedules(ctx context.Context, after storage.Schedule, limit 
 		}
 	}
 	slices.SortFunc(due, byTick)
-	if limit > 0 && len(due) > limit {
-		due, next = due[:limit], now
+	space := codec.NewSpace(limit)
+	for i := range due {
+		if space.Take(codec.SizeOfSchedule(&due[i])); space.Full() {
+			return due[:i+1], now, now, nil
+		}
 	}
 	return due, now, next, nil
 }
 
-func byTick(a, b storage.Schedule) int {
+func byTick(a, b backend.Schedule) int {
 	return cmp.Or(a.Next.Compare(b.Next), strings.Compare(a.ID, b.ID))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/waiting"
 )
@@ -16,7 +17,7 @@ import (
 // A Store keeps runs in memory. It behaves like a store on a database, but nothing outlives the process. It copies
 // every record that it receives or returns, so a caller may change its own copy.
 type Store struct {
-	storage.Store
+	backend.Store
 
 	own *store
 }
@@ -34,7 +35,7 @@ func (s *Store) Die() { s.own.die() }
 
 func public(s *store) *Store { return &Store{Store: s, own: s} }
 
-// A store is one owner of the records. It keeps records encoded, and values larger than [storage.InlineLimit] once.
+// A store is one owner of the records. It keeps records encoded, and values larger than [backend.InlineLimit] once.
 type store struct {
 	*memory
 	owner  storage.Owner
@@ -59,7 +60,7 @@ type memory struct {
 	defs      definitions
 	records   namedRecords
 	audit     audit
-	schedules map[string]*storage.Schedule
+	schedules map[string]*backend.Schedule
 	outbox    []storage.Outgoing // in the order of their numbers
 	sent      int64              // number of the last message added to the outbox
 	waiting   chan struct{}      // nil if no goroutine waits
@@ -86,7 +87,7 @@ func newMemory() *memory {
 		records: namedRecords{kinds: map[string]map[string]storage.NamedRecord{}},
 
 		families:  map[string]*family{},
-		schedules: map[string]*storage.Schedule{},
+		schedules: map[string]*backend.Schedule{},
 	}
 	m.hub = waiting.New(m)
 	return m
@@ -104,7 +105,7 @@ func (m *memory) join() *store {
 	return s
 }
 
-// Now implements [storage.Lists.Now].
+// Now implements [backend.Lists.Now].
 func (*store) Now() time.Time { return time.Now() }
 
 // enter begins a call. It locks the store, or returns an error.
@@ -120,7 +121,7 @@ func (m *store) enter(ctx context.Context) error {
 	return nil
 }
 
-// enterChange begins a call that may commit something beside a change, see [storage.Beside].
+// enterChange begins a call that may commit something beside a change, see [backend.Beside].
 func (m *store) enterChange(ctx context.Context) error {
 	if err := m.enter(ctx); err != nil {
 		return err
@@ -132,16 +133,16 @@ func (m *store) enterChange(ctx context.Context) error {
 	return err
 }
 
-// Owner implements [storage.Owners.Owner].
+// Owner implements [backend.Owners.Owner].
 func (m *store) Owner() storage.Owner { return m.owner }
 
-// Database implements [storage.Owners.Database]. It returns an id of the records, which stores from [Store.Join] share.
+// Database implements [backend.Owners.Database]. It returns an id of the records, which stores from [Store.Join] share.
 func (m *store) Database() string { return m.id }
 
-// Evictions implements [storage.Owners.Evictions]. It returns 0: the owner is alive as long as its store is open.
+// Evictions implements [backend.Owners.Evictions]. It returns 0: the owner is alive as long as its store is open.
 func (m *store) Evictions() int64 { return 0 }
 
-// Owners implements [storage.Owners.Owners]. It returns the owners of all open stores on these records.
+// Owners implements [backend.Owners.Owners]. It returns the owners of all open stores on these records.
 func (m *store) Owners(ctx context.Context) ([]storage.Owner, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
@@ -166,7 +167,7 @@ func (m *memory) ownerOf(id string) storage.Owner {
 	return storage.Owner{ID: id}
 }
 
-// Close implements [storage.Store.Close]. Further calls return [storage.ErrClosed].
+// Close implements [backend.Store.Close]. Further calls return [storage.ErrClosed].
 func (m *store) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -184,7 +185,7 @@ func (m *store) close() {
 	for _, r := range m.order {
 		if r.head.Owner == m.owner.ID {
 			r.head.Owner, r.head.Due = "", now
-			r.head.Suspicion.Trial &^= storage.OnTrial
+			r.head.CrashLoop.Isolation &^= storage.Isolated
 			m.wants(r)
 		}
 	}
@@ -197,7 +198,7 @@ func (m *store) close() {
 	m.hub.WakeAll()
 }
 
-// Changed implements [storage.Inbox.Changed].
+// Changed implements [backend.Inbox.Changed].
 func (m *store) Changed() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -207,7 +208,7 @@ func (m *store) Changed() <-chan struct{} {
 	return m.waiting
 }
 
-// Version implements [storage.Inbox.Version].
+// Version implements [backend.Inbox.Version].
 func (m *store) Version() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

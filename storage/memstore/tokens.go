@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
@@ -32,12 +33,7 @@ func (m *memory) setToken(r *runRecord, t storage.Token) {
 		if t.State == storage.TokenOpen {
 			r.open = append(r.open, t.ID)
 		}
-		if t.Queue != "" && takeable(&t) {
-			if m.queues == nil {
-				m.queues = map[string][]string{}
-			}
-			m.queues[t.Queue] = append(m.queues[t.Queue], t.ID)
-		}
+		m.queue(&t)
 	case there.State == storage.TokenOpen && there.Run == t.Run:
 		t.Progress, t.Details, t.GiveUp = there.Progress, there.Details, there.GiveUp
 		*there = t
@@ -45,6 +41,17 @@ func (m *memory) setToken(r *runRecord, t storage.Token) {
 			r.shut(t.ID)
 		}
 	}
+}
+
+// queue puts a token that a worker can take into its queue.
+func (m *memory) queue(t *storage.Token) {
+	if t.Queue == "" || !takeable(t) {
+		return
+	}
+	if m.queues == nil {
+		m.queues = map[string][]string{}
+	}
+	m.queues[t.Queue] = append(m.queues[t.Queue], t.ID)
 }
 
 // shut removes a token from the list of open tokens.
@@ -74,9 +81,9 @@ func (m *memory) takenToken(id string, take int64) (*storage.Token, error) {
 	return t, err
 }
 
-// EndToken implements [storage.Inbox.EndToken].
+// EndToken implements [backend.Inbox.EndToken].
 func (m *store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (storage.Token, error) {
-	if err := end.Check(); err != nil {
+	if err := backend.CheckTokenEnd(&end); err != nil {
 		return storage.Token{}, err
 	}
 	if err := m.enter(ctx); err != nil {
@@ -105,9 +112,9 @@ func (m *store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (
 	return m.token(id), nil
 }
 
-// TakeToken implements [storage.Inbox.TakeToken].
+// TakeToken implements [backend.Inbox.TakeToken].
 func (m *store) TakeToken(ctx context.Context, q storage.WorkRequest) (storage.Token, error) {
-	if err := q.Check(); err != nil {
+	if err := backend.CheckWorkRequest(&q); err != nil {
 		return storage.Token{}, err
 	}
 	if err := m.enter(ctx); err != nil {
@@ -131,14 +138,14 @@ func (m *store) TakeToken(ctx context.Context, q storage.WorkRequest) (storage.T
 	return m.token(longest.ID), nil
 }
 
-// Beat implements [storage.Inbox.Beat].
+// Beat implements [backend.Inbox.Beat].
 func (m *store) Beat(ctx context.Context, id string) (storage.Token, error) {
 	return m.KeepToken(ctx, id, storage.Heartbeat{})
 }
 
-// KeepToken implements [storage.Inbox.KeepToken].
+// KeepToken implements [backend.Inbox.KeepToken].
 func (m *store) KeepToken(ctx context.Context, id string, k storage.Heartbeat) (storage.Token, error) {
-	if err := k.Check(); err != nil {
+	if err := backend.CheckHeartbeat(&k); err != nil {
 		return storage.Token{}, err
 	}
 	if err := m.enter(ctx); err != nil {
@@ -149,7 +156,10 @@ func (m *store) KeepToken(ctx context.Context, id string, k storage.Heartbeat) (
 	if err != nil {
 		return storage.Token{}, err
 	}
-	rules.Keep(t, &k, time.Now())
+	queued := takeable(t)
+	if rules.Keep(t, &k, time.Now()); !queued && !slices.Contains(m.queues[t.Queue], id) { // it may have got a lease
+		m.queue(t)
+	}
 	return m.token(id), nil
 }
 
@@ -174,7 +184,7 @@ func (m *memory) queued(queues []string, now time.Time) iter.Seq[*storage.Token]
 	}
 }
 
-// QueuedTokens implements [storage.Queues.QueuedTokens].
+// QueuedTokens implements [backend.Queues.QueuedTokens].
 func (m *store) QueuedTokens(ctx context.Context, queues []string, most int) (ids []string, err error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
@@ -195,7 +205,7 @@ func (m *store) QueuedTokens(ctx context.Context, queues []string, most int) (id
 	return ids, nil
 }
 
-// CountQueued implements [storage.Queues.CountQueued].
+// CountQueued implements [backend.Queues.CountQueued].
 func (m *store) CountQueued(ctx context.Context, queue string, most int64) (n int64, err error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, err

@@ -11,26 +11,26 @@ import (
 
 var _ waiting.Source = (*memory)(nil)
 
-// AwaitEnd implements [storage.Waiting.AwaitEnd].
+// AwaitEnd implements [backend.Waiting.AwaitEnd].
 func (m *store) AwaitEnd(ctx context.Context, run string) (storage.Run, error) {
 	return m.hub.AwaitEnd(ctx, run, m.Run)
 }
 
-// AwaitToken implements [storage.Waiting.AwaitToken].
+// AwaitToken implements [backend.Waiting.AwaitToken].
 func (m *store) AwaitToken(ctx context.Context, t storage.WorkRequest, wait time.Duration,
 	enough <-chan struct{},
 ) (storage.Token, error) {
 	return m.hub.AwaitToken(ctx, t, wait, enough, m.TakeToken)
 }
 
-// AwaitWork implements [storage.Waiting.AwaitWork].
+// AwaitWork implements [backend.Waiting.AwaitWork].
 func (m *store) AwaitWork(ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
 	take func(context.Context) error,
 ) error {
 	return m.hub.AwaitWork(ctx, t, wait, enough, take)
 }
 
-// Pollers implements [storage.Waiting.Pollers].
+// Pollers implements [backend.Waiting.Pollers].
 func (m *store) Pollers() []storage.Poller { return m.hub.Pollers(time.Now()) }
 
 // Running implements [waiting.Source].

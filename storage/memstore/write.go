@@ -9,13 +9,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// Create implements [storage.Driver.Create].
+// Create implements [backend.Driver.Create].
 func (m *store) Create(ctx context.Context, run storage.Run, checks ...storage.RecordCheck) error {
-	if err := run.Check(checks...); err != nil {
+	if err := backend.CheckRun(&run, checks...); err != nil {
 		return err
 	}
 	if err := m.enter(ctx); err != nil {
@@ -39,7 +40,7 @@ func (m *store) Create(ctx context.Context, run storage.Run, checks ...storage.R
 }
 
 // commitNew writes the first checkpoint of a claim of ClaimNew, which creates the run.
-func (m *store) commitNew(claim storage.Claim, cp *storage.Checkpoint) (err error) {
+func (m *store) commitNew(claim backend.Claim, cp *backend.Checkpoint) (err error) {
 	run := *claim.New
 	if err := rules.Continues(cp, &run); err != nil {
 		return err
@@ -78,23 +79,23 @@ func (m *store) commitNew(claim storage.Claim, cp *storage.Checkpoint) (err erro
 }
 
 // begun writes the first checkpoint of a claim.
-func (m *store) begun(r *runRecord, claim storage.Claim, cp *storage.Checkpoint) {
+func (m *store) begun(r *runRecord, claim backend.Claim, cp *backend.Checkpoint) {
 	r.head.Fence, r.head.ClaimID, r.head.Owner, r.head.Due = claim.Fence, claim.ID, m.owner.ID, time.Time{}
 	m.apply(r, cp)
 }
 
 // take takes over a run without an owner.
-func (m *store) take(r *runRecord, trial storage.Trial) (storage.Claim, *storage.Snapshot, error) {
+func (m *store) take(r *runRecord, isolation storage.Isolation) (backend.Claim, *backend.Snapshot, error) {
 	before := r.head
 	r.head.Fence++
 	r.head.ClaimID, r.head.Owner, r.head.Due = uuid.NewString(), m.owner.ID, time.Time{}
-	r.head.Suspicion.Trial |= trial
+	r.head.CrashLoop.Isolation |= isolation
 	s, err := m.snapshot(r)
 	if err != nil {
 		r.head = before
-		return storage.Claim{}, nil, err
+		return backend.Claim{}, nil, err
 	}
-	return storage.Claim{Run: r.head.ID, Fence: r.head.Fence, ID: r.head.ClaimID}, s, nil
+	return backend.Claim{Run: r.head.ID, Fence: r.head.Fence, ID: r.head.ClaimID}, s, nil
 }
 
 // find returns the run with that id.
@@ -118,52 +119,52 @@ func (m *memory) unowned(id string) (*runRecord, error) {
 	return r, nil
 }
 
-// Begin implements [storage.Driver.Begin].
-func (m *store) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+// Begin implements [backend.Driver.Begin].
+func (m *store) Begin(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
 	return m.begin(ctx, run, true, 0)
 }
 
-// Seize implements [storage.Limiter.Seize].
-func (m *store) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+// Seize implements [backend.Limiter.Seize].
+func (m *store) Seize(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
 	return m.begin(ctx, run, false, 0)
 }
 
 func (m *store) begin(ctx context.Context, run string, limited bool,
-	trial storage.Trial,
-) (storage.Claim, *storage.Snapshot, error) {
+	isolation storage.Isolation,
+) (backend.Claim, *backend.Snapshot, error) {
 	if err := m.enter(ctx); err != nil {
-		return storage.Claim{}, nil, err
+		return backend.Claim{}, nil, err
 	}
 	defer m.mu.Unlock()
 	r, err := m.unowned(run)
 	if err != nil {
-		return storage.Claim{}, nil, err
+		return backend.Claim{}, nil, err
 	}
 	if full := m.full(&r.head); limited && full != nil {
-		return storage.Claim{}, nil, full
+		return backend.Claim{}, nil, full
 	}
-	return m.take(r, trial)
+	return m.take(r, isolation)
 }
 
-// Load implements [storage.Driver.Load].
-func (m *store) Load(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+// Load implements [backend.Driver.Load].
+func (m *store) Load(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
 	if err := m.enter(ctx); err != nil {
-		return storage.Claim{}, nil, err
+		return backend.Claim{}, nil, err
 	}
 	defer m.mu.Unlock()
 	r, err := m.unowned(run)
 	if err != nil {
-		return storage.Claim{}, nil, err
+		return backend.Claim{}, nil, err
 	}
 	snap, err := m.snapshot(r)
 	if err != nil {
-		return storage.Claim{}, nil, err
+		return backend.Claim{}, nil, err
 	}
 	return rules.ClaimLater(&snap.Run), snap, nil
 }
 
-// Commit implements [storage.Driver.Commit].
-func (m *store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+// Commit implements [backend.Driver.Commit].
+func (m *store) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	if err := cp.Check(); err != nil {
 		return err
 	}
@@ -195,8 +196,8 @@ func (m *store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 	return nil
 }
 
-// Release implements [storage.Driver.Release].
-func (m *store) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
+// Release implements [backend.Driver.Release].
+func (m *store) Release(ctx context.Context, claim backend.Claim, wakeups int64, due time.Time) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -209,14 +210,14 @@ func (m *store) Release(ctx context.Context, claim storage.Claim, wakeups int64,
 		return storage.ErrNewMessages
 	}
 	r.head.Owner, r.head.Due = "", due
-	r.head.Suspicion.Trial &^= storage.OnTrial
+	r.head.CrashLoop.Isolation &^= storage.Isolated
 	m.wants(r)
 	m.notify()
 	return nil
 }
 
-// Step implements [storage.Driver.Step]. The store is locked while step runs.
-func (m *store) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
+// Step implements [backend.Driver.Step]. The store is locked while step runs.
+func (m *store) Step(ctx context.Context, run string, step func(*backend.Snapshot) (*backend.Checkpoint, error)) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -240,7 +241,7 @@ func (m *store) Step(ctx context.Context, run string, step func(*storage.Snapsho
 	return nil
 }
 
-func (m *memory) step(r *runRecord, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
+func (m *memory) step(r *runRecord, step func(*backend.Snapshot) (*backend.Checkpoint, error)) error {
 	s, err := m.snapshot(r)
 	if err != nil {
 		return err
@@ -265,7 +266,7 @@ func (m *memory) step(r *runRecord, step func(*storage.Snapshot) (*storage.Check
 	return nil
 }
 
-// Purge implements [storage.Store.Purge].
+// Purge implements [backend.Store.Purge].
 func (m *store) Purge(ctx context.Context, runs ...string) (int, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, err
@@ -290,7 +291,7 @@ func (m *store) Purge(ctx context.Context, runs ...string) (int, error) {
 }
 
 // owned returns the run of a claim, which must be the current one of the run's owner.
-func (m *memory) owned(claim storage.Claim) (*runRecord, error) {
+func (m *memory) owned(claim backend.Claim) (*runRecord, error) {
 	r, err := m.find(claim.Run)
 	switch {
 	case err != nil:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -61,7 +62,7 @@ func TestFixturesAltered(t *testing.T) {
 	}
 }
 
-func growsOnAltered(t *testing.T, s storage.Store, f *fixtureFlow, id string) {
+func growsOnAltered(t *testing.T, s backend.Store, f *fixtureFlow, id string) {
 	t.Helper()
 	before, err := s.Atoms(t.Context(), id, storage.AtomQuery{})
 	if err != nil {
@@ -69,7 +70,7 @@ func growsOnAltered(t *testing.T, s storage.Store, f *fixtureFlow, id string) {
 	}
 	f.wake(t, s, id)
 	j := &journal{}
-	eng, err := engine.New(flow.Growing(f.name, alteredGrower{}), engine.WithStore(s), engine.WithTasks(j))
+	eng, err := engine.New(flow.Growing(f.name, alteredGrower{}), s, engine.WithTasks(j))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,11 +101,11 @@ func growsOnAltered(t *testing.T, s storage.Store, f *fixtureFlow, id string) {
 	t.Logf("%s: %v", id, j.calls)
 }
 
-func refusesAltered(t *testing.T, s storage.Store, f *fixtureFlow, id string) {
+func refusesAltered(t *testing.T, s backend.Store, f *fixtureFlow, id string) {
 	t.Helper()
 	before := contentsOf(t, s, id)
 	j := &journal{}
-	eng, err := engine.New(flow.Linear(f.name, j.task("new", nil), j.task("a", nil)), engine.WithStore(s))
+	eng, err := engine.New(flow.Linear(f.name, j.task("new", nil), j.task("a", nil)), s)
 	if err != nil {
 		t.Fatal(err)
 	}

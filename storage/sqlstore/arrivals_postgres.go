@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
@@ -38,9 +38,9 @@ ORDER BY l.arrival, l.n`
 )
 
 // since implements RunsWithMessages.
-func (r *arrivalTracker) since(ctx context.Context, s *Store,
+func (r *arrivalTracker) since(ctx context.Context, s *store,
 	since int64,
-) (changed []storage.Arrival, now int64, err error) {
+) (changed []backend.Arrival, now int64, err error) {
 	saw := r.saw(since)
 	oldest, _, _ := strings.Cut(saw, ":") // the oldest transaction that was under way
 	from, err := strconv.ParseInt(oldest, 10, 64)
@@ -48,12 +48,13 @@ func (r *arrivalTracker) since(ctx context.Context, s *Store,
 		return nil, since, fmt.Errorf("sqlstore: %s: cannot read the snapshot %q: %w", s.place, saw, err)
 	}
 	var sees string
-	var messages []storage.Arrival
+	var messages []backend.Arrival
 	err = s.view(ctx, func(r *session) error {
 		if err := r.Get(ctx, &sees, selectSnapshot); err != nil {
 			return err
 		}
-		return r.All(ctx, &messages, serverChanged, from, saw, s.owner.ID)
+		messages, err = readable(ctx, r, (*arrivalRow).arrival, serverChanged, from, saw, s.owner.ID)
+		return err
 	})
 	if err != nil {
 		return nil, since, err

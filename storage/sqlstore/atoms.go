@@ -109,7 +109,7 @@ func readRecent(ctx context.Context, s *session, run string) (row recentRow, err
 }
 
 // viewRecent reads records of a run, beginning with the newest. If the run does not exist, it returns an error.
-func (s *Store) viewRecent(ctx context.Context, run string, f func(r *session, row *recentRow) error) error {
+func (s *store) viewRecent(ctx context.Context, run string, f func(r *session, row *recentRow) error) error {
 	return s.view(ctx, func(r *session) error {
 		row, err := readRecent(ctx, r, run)
 		if err != nil {
@@ -162,8 +162,8 @@ func decodeAtoms(rows []inline.Row, limit int, payload codec.Payloads) ([]storag
 	return out, nil
 }
 
-// Atoms implements [storage.Reader.Atoms].
-func (s *Store) Atoms(ctx context.Context, run string, q storage.AtomQuery) (out []storage.Atom, err error) {
+// Atoms implements [backend.Reader.Atoms].
+func (s *store) Atoms(ctx context.Context, run string, q storage.AtomQuery) (out []storage.Atom, err error) {
 	err = s.viewRecent(ctx, run, func(r *session, row *recentRow) (err error) {
 		out, err = row.listAtoms(ctx, r, q)
 		return err
@@ -171,8 +171,8 @@ func (s *Store) Atoms(ctx context.Context, run string, q storage.AtomQuery) (out
 	return out, err
 }
 
-// Atom implements [storage.Reader.Atom].
-func (s *Store) Atom(ctx context.Context, run, path string) (storage.Atom, error) {
+// Atom implements [backend.Reader.Atom].
+func (s *store) Atom(ctx context.Context, run, path string) (storage.Atom, error) {
 	found, err := s.AtomsAt(ctx, run, path)
 	if err != nil {
 		return storage.Atom{}, err
@@ -186,9 +186,9 @@ func (s *Store) Atom(ctx context.Context, run, path string) (storage.Atom, error
 // errBeyond is the error of a read of the run's row that needs other tables.
 var errBeyond = errors.New("sqlstore: not in the row of the run")
 
-// AtomsAt implements [storage.Reader.AtomsAt]. Most callers ask for an atom that has just begun, which is in the run's
+// AtomsAt implements [backend.Reader.AtomsAt]. Most callers ask for an atom that has just begun, which is in the run's
 // row.
-func (s *Store) AtomsAt(ctx context.Context, run string, paths ...string) (out []storage.Atom, err error) {
+func (s *store) AtomsAt(ctx context.Context, run string, paths ...string) (out []storage.Atom, err error) {
 	err = s.glance(ctx, func(r *session) error {
 		row, err := readRecent(ctx, r, run)
 		if err == nil {
@@ -237,8 +237,8 @@ func (row *recentRow) atomsAt(paths []string, older func(path string) ([]inline.
 	return decodeAtoms(rows, 0, payload)
 }
 
-// Tries implements [storage.Reader.Tries].
-func (s *Store) Tries(ctx context.Context, run, path string) (h atom.History, err error) {
+// Tries implements [backend.Reader.Tries].
+func (s *store) Tries(ctx context.Context, run, path string) (h atom.History, err error) {
 	err = s.viewRecent(ctx, run, func(r *session, row *recentRow) error {
 		payload := payloadsOf(ctx, r, row.N)
 		found, err := row.atomsAt([]string{path}, olderAtoms(ctx, r, row.N), payload)

@@ -3,8 +3,7 @@ package sqlstore
 import (
 	"context"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -13,14 +12,15 @@ import (
 const (
 	insertAudit = `INSERT INTO audit (run, subject, seq, line) VALUES ($1, $2, $3, $4)`
 	selectAudit = `SELECT a.n, coalesce(o.id, '') AS run, a.subject, a.seq, a.line FROM audit a
-LEFT JOIN origins o ON o.n = a.run WHERE ($1 = 0 OR a.n < $1) ORDER BY a.n DESC`
+LEFT JOIN origins o ON o.n = a.run WHERE ($1 = 0 OR a.n < $1) ORDER BY a.n DESC
+LIMIT $2 + 0`
 	selectRunAudit = `SELECT a.n, o.id AS run, a.subject, a.seq, a.line FROM audit a
 JOIN origins o ON o.n = a.run WHERE a.run = (SELECT n FROM origins WHERE id = $2) AND ($1 = 0 OR a.n < $1)
-ORDER BY a.n DESC`
+ORDER BY a.n DESC LIMIT $3 + 0`
 )
 
 // writeAudit adds a line for each command in the checkpoint's history. Few checkpoints have one.
-func writeAudit(ctx context.Context, w *session, n int64, cp *storage.Checkpoint) error {
+func writeAudit(ctx context.Context, w *session, n int64, cp *backend.Checkpoint) error {
 	for i := range cp.History {
 		if e := &cp.History[i]; e.Kind == storage.EntryCommand {
 			if err := w.Post(ctx, nil, insertAudit, n, "", e.Seq, codec.AppendHistory(nil, cp.History[i:i+1])); err != nil {
@@ -31,8 +31,8 @@ func writeAudit(ctx context.Context, w *session, n int64, cp *storage.Checkpoint
 	return nil
 }
 
-// WriteAudit implements [storage.Audits.WriteAudit].
-func (s *Store) WriteAudit(ctx context.Context, line storage.AuditLine) error {
+// WriteAudit implements [backend.Audits.WriteAudit].
+func (s *store) WriteAudit(ctx context.Context, line backend.AuditLine) error {
 	if err := line.Check(); err != nil {
 		return err
 	}
@@ -42,8 +42,8 @@ func (s *Store) WriteAudit(ctx context.Context, line storage.AuditLine) error {
 	}})
 }
 
-// beside adds a line, and writes of records, to a write, see [storage.Beside].
-func (one *write) beside(line *storage.AuditLine, records []storage.RecordWrite) error {
+// beside adds a line, and writes of records, to a write, see [backend.Beside].
+func (one *write) beside(line *backend.AuditLine, records []storage.RecordWrite) error {
 	if line != nil {
 		if err := line.Check(); err != nil {
 			return err
@@ -82,6 +82,8 @@ func (one *write) beside(line *storage.AuditLine, records []storage.RecordWrite)
 }
 
 type auditRow struct {
+	unread
+
 	N       int64  `db:"n"`
 	Run     string `db:"run"`
 	Subject string `db:"subject"`
@@ -89,24 +91,22 @@ type auditRow struct {
 	Line    []byte `db:"line"`
 }
 
-// Audit implements [storage.Audits.Audit].
-func (s *Store) Audit(ctx context.Context, q storage.AuditQuery) (out []storage.AuditLine, err error) {
+func (r *auditRow) line() (backend.AuditLine, error) {
+	line, err := codec.AuditLine(r.Line, r.Seq)
+	line.N, line.Run, line.Subject = r.N, r.Run, r.Subject
+	return line, err
+}
+
+// Audit implements [backend.Audits.Audit].
+func (s *store) Audit(ctx context.Context, q backend.AuditQuery) (out []backend.AuditLine, err error) {
 	query, args := selectAudit, []any{q.Below}
 	if q.Run != "" {
 		query, args = selectRunAudit, append(args, q.Run)
 	}
-	err = s.view(ctx, func(r *session) error {
-		space := codec.NewSpace(q.Limit)
-		return r.Each(ctx, query, args, func(found *sqlx.Rows) (bool, error) {
-			var row auditRow
-			if err := found.StructScan(&row); err != nil {
-				return false, err
-			}
-			line, err := codec.AuditLine(row.Line, row.Seq, space)
-			line.N, line.Run, line.Subject = row.N, row.Run, row.Subject
-			out = append(out, line)
-			return !space.Full(), err
-		})
+	err = s.view(ctx, func(r *session) (err error) {
+		size := func(line *backend.AuditLine) int { return codec.SizeOfEntry(&line.Entry) }
+		out, err = readablePage(ctx, r, q.Limit, size, (*auditRow).line, query, args...)
+		return err
 	})
 	return out, err
 }

@@ -35,7 +35,7 @@ func Backup(ctx context.Context, dsn, file string, opts ...Option) error {
 	if err != nil {
 		return err
 	}
-	s := &Store{file: db, readOnly: true, steps: schema.Migrations}
+	s := &store{file: db, readOnly: true, steps: schema.Migrations}
 	for _, opt := range opts {
 		opt(s)
 	}
@@ -46,7 +46,7 @@ func Backup(ctx context.Context, dsn, file string, opts ...Option) error {
 	return s.backUp(ctx, file, mode)
 }
 
-func (s *Store) backUp(ctx context.Context, file string, perm fs.FileMode) error {
+func (s *store) backUp(ctx context.Context, file string, perm fs.FileMode) error {
 	db := s.file
 	mode, err := s.look(ctx, false)
 	if err != nil && !errors.Is(err, ErrOlder) {

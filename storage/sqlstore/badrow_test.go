@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -25,15 +26,11 @@ func TestBadRows(t *testing.T) {
 		`UPDATE runs SET state = 200 WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:      onBoth,
 		`UPDATE runs SET state = 3000 WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:     onBoth,
 		`UPDATE runs SET output_ref = 77 WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:  onBoth,
-		`UPDATE runs SET updated = 'x' WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:    onSQLite,
 		`UPDATE jobs SET labels = '{', failure = 'no' WHERE id = 'bad'`:                       onBoth,
 		`UPDATE jobs SET state = 200 WHERE id = 'bad'`:                                        onBoth,
 		`UPDATE jobs SET state = -1 WHERE id = 'bad'`:                                         onBoth,
-		`UPDATE jobs SET attempts = 'many', created = 'once' WHERE id = 'bad'`:                onSQLite,
 		`UPDATE schedules SET labels = '[1]' WHERE id = 'bad'`:                                onBoth,
-		`UPDATE schedules SET version = 'x', created = 'y' WHERE id = 'bad'`:                  onSQLite,
 		`UPDATE schedules SET catch_up = 9223372036854775807, labels = 'x' WHERE id = 'bad'`:  onBoth,
-		`INSERT INTO owners (id, host, pid, started, seen) VALUES ('x', 7, 'p', 's', 't')`:    onSQLite,
 		`INSERT INTO owners (id, host, pid, started, seen) VALUES ('no/folder', '', 1, 1, 1)`: onSQLite,
 		`INSERT INTO owners (id, host, pid, started, seen) VALUES ('folder', '', 1, 1, 1)`:    onSQLite,
 	} {
@@ -65,7 +62,7 @@ func withBadRow(t *testing.T, s *sqlstore.Store, damage func()) {
 	for _, id := range []string{"bad", "good"} {
 		must(t, s.Create(t.Context(), storage.Run{ID: id, Flow: "f", Structure: "x", Due: past}))
 		must(t, s.PostJob(t.Context(), storage.Job{ID: id, Flow: "f"}))
-		must(t, s.PutSchedule(t.Context(), storage.Schedule{ID: id, Spec: "@daily", Flow: "f", Next: past}))
+		must(t, s.PutSchedule(t.Context(), backend.Schedule{ID: id, Spec: "@daily", Flow: "f", Next: past}))
 	}
 	damage()
 	ctx := t.Context()
@@ -88,32 +85,32 @@ func withBadRow(t *testing.T, s *sqlstore.Store, damage func()) {
 	}
 	named("runs", ids, errs...)
 	ids, errs = nil, nil
-	for job, err := range storage.EachJob(ctx, s, storage.JobQuery{}) {
+	for job, err := range backend.EachJob(ctx, s, storage.JobQuery{}) {
 		must(t, err)
 		ids, errs = append(ids, job.ID), append(errs, job.Err)
 	}
 	named("jobs", ids, errs...)
 	ids, errs = nil, nil
-	for one, err := range storage.EachSchedule(ctx, s, storage.ScheduleQuery{}) {
+	for one, err := range backend.EachSchedule(ctx, s, backend.ScheduleQuery{}) {
 		must(t, err)
 		ids, errs = append(ids, one.ID), append(errs, one.Err)
 	}
 	named("schedules", ids, errs...)
 	ids, errs = nil, nil
-	due, _, err := s.Due(ctx, storage.DueQuery{By: s.Now()})
+	due, _, err := s.Due(ctx, backend.DueQuery{By: s.Now()})
 	must(t, err)
 	for i := range due {
 		ids, errs = append(ids, due[i].Run), append(errs, due[i].Err)
 	}
 	named("due runs", ids, errs...)
 	ids, errs = nil, nil
-	ticks, _, _, err := s.DueSchedules(ctx, storage.Schedule{}, 0)
+	ticks, _, _, err := s.DueSchedules(ctx, backend.Schedule{}, 0)
 	must(t, err)
 	for i := range ticks {
 		ids, errs = append(ids, ticks[i].ID), append(errs, ticks[i].Err)
 	}
 	named("due schedules", ids, errs...)
-	claimed, err := s.ClaimJobs(ctx, storage.JobClaim{Lease: time.Hour, Limit: 5})
+	claimed, err := s.ClaimJobs(ctx, backend.JobClaim{Lease: time.Hour, Limit: 5})
 	must(t, err)
 	if !slices.ContainsFunc(claimed, func(j storage.Job) bool { return j.ID == "good" }) {
 		t.Errorf("claimed %v", claimed)

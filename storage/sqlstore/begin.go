@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
@@ -18,8 +19,8 @@ const takeRun = `UPDATE runs SET fence = fence + 1, claim = $1, owner = $2, due 
 // take raises the fence of a run without a live owner, sets the new owner, "" for none, and changes row
 // accordingly. If the run had a dead owner, take releases all runs and jobs of that owner, which are due now, and
 // returns the owner's lock. The caller removes the lock after the commit.
-func (s *Store) take(ctx context.Context, w *session, row *runRow, owner string,
-	trial storage.Trial,
+func (s *store) take(ctx context.Context, w *session, row *runRow, owner string,
+	isolation storage.Isolation,
 ) (dead *filelock.Lock, err error) {
 	if row.Owner != "" {
 		var alive bool
@@ -37,12 +38,12 @@ func (s *Store) take(ctx context.Context, w *session, row *runRow, owner string,
 	if owner != "" {
 		row.Due = moment{}
 	}
-	_, err = w.Exec(ctx, takeRun, row.Claim, owner, micros(row.Due.time()), int64(trial), row.N)
+	_, err = w.Exec(ctx, takeRun, row.Claim, owner, micros(row.Due.time()), int64(isolation), row.N)
 	return dead, err
 }
 
-// Begin implements [storage.Driver.Begin].
-func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+// Begin implements [backend.Driver.Begin].
+func (s *store) Begin(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
 	claim, snap, err := s.takeOver(ctx, run, true, 0)
 	if errors.Is(err, storage.ErrLimited) { // runs of dead owners may count toward the limit
 		if err := s.evictDead(ctx); err != nil {
@@ -53,16 +54,16 @@ func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.
 	return claim, snap, err
 }
 
-// Seize implements [storage.Limiter.Seize].
-func (s *Store) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+// Seize implements [backend.Limiter.Seize].
+func (s *store) Seize(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
 	return s.takeOver(ctx, run, false, 0)
 }
 
-func (s *Store) takeOver(ctx context.Context, run string, limited bool,
-	trial storage.Trial,
-) (storage.Claim, *storage.Snapshot, error) {
+func (s *store) takeOver(ctx context.Context, run string, limited bool,
+	isolation storage.Isolation,
+) (backend.Claim, *backend.Snapshot, error) {
 	for by := time.Now().Add(dying); ; {
-		claim, snap, err := s.begin(ctx, run, limited, trial)
+		claim, snap, err := s.begin(ctx, run, limited, isolation)
 		owned, is := errors.AsType[*storage.OwnedError](err)
 		pause := 5 * time.Millisecond
 		switch {
@@ -81,16 +82,16 @@ func (s *Store) takeOver(ctx context.Context, run string, limited bool,
 
 // ahead reports whether an owner was last seen in the future of the server's clock, which means that the clock was
 // set back.
-func (s *Store) ahead(o *storage.Owner) bool {
+func (s *store) ahead(o *storage.Owner) bool {
 	return s.leaseRenewer != nil && o.ID != s.owner.ID && o.Seen.After(s.watch.Now())
 }
 
-func (s *Store) begin(ctx context.Context, run string, limited bool,
-	trial storage.Trial,
-) (storage.Claim, *storage.Snapshot, error) {
+func (s *store) begin(ctx context.Context, run string, limited bool,
+	isolation storage.Isolation,
+) (backend.Claim, *backend.Snapshot, error) {
 	var (
 		row  *runRow
-		snap *storage.Snapshot
+		snap *backend.Snapshot
 		dead *filelock.Lock
 	)
 	err := s.update(ctx, &write{
@@ -113,7 +114,7 @@ func (s *Store) begin(ctx context.Context, run string, limited bool,
 					return err
 				}
 			}
-			if dead, err = s.take(ctx, w, row, s.owner.ID, trial); err == nil {
+			if dead, err = s.take(ctx, w, row, s.owner.ID, isolation); err == nil {
 				snap, err = load(ctx, w, row)
 			}
 			if err != nil && dead != nil {
@@ -128,7 +129,7 @@ func (s *Store) begin(ctx context.Context, run string, limited bool,
 		err = errors.Join(err, dead.Remove())
 	}
 	if err != nil {
-		return storage.Claim{}, nil, err
+		return backend.Claim{}, nil, err
 	}
-	return storage.Claim{Run: run, Fence: row.Fence, ID: row.Claim}, snap, nil
+	return backend.Claim{Run: run, Fence: row.Fence, ID: row.Claim}, snap, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -22,13 +23,13 @@ import (
 // with a result of 100 bytes, the begin of the next, and a line of history for
 // each.
 type stepper struct {
-	store storage.Store
-	claim storage.Claim
-	cp    storage.Checkpoint
+	store backend.Store
+	claim backend.Claim
+	cp    backend.Checkpoint
 	i     int64
 }
 
-func newStepper(tb testing.TB, s storage.Store, run string) *stepper {
+func newStepper(tb testing.TB, s backend.Store, run string) *stepper {
 	tb.Helper()
 	made, err := stepperOf(context.Background(), s, run)
 	if err != nil {
@@ -38,7 +39,7 @@ func newStepper(tb testing.TB, s storage.Store, run string) *stepper {
 }
 
 // stepperOf makes a run and steps it.
-func stepperOf(ctx context.Context, s storage.Store, run string) (*stepper, error) {
+func stepperOf(ctx context.Context, s backend.Store, run string) (*stepper, error) {
 	if err := s.Create(ctx, storage.Run{ID: run, Flow: "bench"}); err != nil {
 		return nil, err
 	}
@@ -51,8 +52,8 @@ func (s *stepper) step() error {
 	done, next := fmt.Sprint("task-", s.i), fmt.Sprint("task-", s.i+1)
 	result := make(atom.Value, 100)
 	result[0] = atom.CodecJSON
-	s.cp = storage.Checkpoint{
-		Head: storage.Head{Seq: s.i, State: states.FlowRunning, Entries: 2*s.i + 2, Time: now},
+	s.cp = backend.Checkpoint{
+		Head: backend.Head{Seq: s.i, State: states.FlowRunning, Entries: 2*s.i + 2, Time: now},
 		Atoms: []storage.Atom{
 			{Path: done, Live: true, State: states.TaskSuccess, Attempt: 1, Result: storage.Held{Data: result}, StartedAt: now, EndedAt: now},
 			{Path: next, Live: true, State: states.TaskRunning, Attempt: 1, StartedAt: now},
@@ -158,7 +159,7 @@ func BenchmarkBegin(b *testing.B) {
 // when one has, beside as many runs without an owner that have messages.
 func BenchmarkRunsWithMessages(b *testing.B) {
 	const runs = 10_000
-	for name, s := range map[string]storage.Store{"sqlite": openBench(b), "memory": memstore.New()} {
+	for name, s := range map[string]backend.Store{"sqlite": openBench(b), "memory": memstore.New()} {
 		b.Run(name, func(b *testing.B) {
 			own := fmt.Sprint(name, "-", b.N, "-")
 			race(64, func(i int) {

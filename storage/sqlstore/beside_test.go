@@ -56,7 +56,7 @@ func saturate(ctx context.Context, s *sqlstore.Store) error {
 		}
 	}
 	say(fmt.Sprint(steps.Load()))
-	return s.Close() //nolint:contextcheck // it has none
+	return s.Close()
 }
 
 // stepNowAndThen makes as many steps as a line says, with pauses, and reports in microseconds how long they took.
@@ -82,7 +82,7 @@ func stepNowAndThen(ctx context.Context, s *sqlstore.Store) error {
 	}
 	slices.Sort(waits)
 	say(fmt.Sprint(waits[n/2], waits[n*9/10], waits[n*99/100], waits[n-1]))
-	return s.Close() //nolint:contextcheck // it has none
+	return s.Close()
 }
 
 // TestBesideSaturating lets three processes write now and then beside one that writes as much as it can. No write is

@@ -31,6 +31,7 @@ WHERE r.bucket IS NOT NULL AND r.owner <> '' AND r.n <> $1 GROUP BY ` + bucketFi
 SELECT ` + bucketFields + `, (SELECT min(due) FROM runs WHERE bucket = l.n AND due IS NOT NULL) AS due
 FROM waiting JOIN buckets l ON l.n = waiting.n`
 	selectBucket = `SELECT ` + bucketFields + ` FROM buckets l WHERE l.n = $1`
+	selectAnyOf  = `SELECT n FROM runs WHERE bucket = $1 LIMIT 1`
 	bucketNumber = `SELECT n FROM buckets WHERE flow = $1 AND labels = $2`
 	insertBucket = `INSERT INTO buckets (flow, labels) VALUES ($1, $2) ON CONFLICT (flow, labels) DO UPDATE
 		SET labels = excluded.labels RETURNING n`
@@ -56,6 +57,8 @@ AND o.id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON)))) GROUP 
 
 // bucketRow is a bucket, with the counts that a query adds.
 type bucketRow struct {
+	unread
+
 	N      int64
 	Flow   string
 	Labels string
@@ -63,28 +66,37 @@ type bucketRow struct {
 	Due    moment
 }
 
-func (l *bucketRow) bucket() (*rules.Bucket, error) {
-	bucket := &rules.Bucket{Flow: l.Flow}
-	if err := json.Unmarshal([]byte(l.Labels), &bucket.Labels); err != nil {
-		return nil, fmt.Errorf("%w: bucket %d: %w", storage.ErrCorrupt, l.N, err)
+// bucket returns what the limits count together. If the row is damaged, it takes the labels from a run of the bucket:
+// runs that are left out of the counts would let others exceed the limits.
+func (l *bucketRow) bucket(ctx context.Context, s *session, t *rules.LimiterState) (*rules.Bucket, error) {
+	bucket := rules.Bucket{Flow: l.Flow}
+	err := json.Unmarshal([]byte(l.Labels), &bucket.Labels)
+	if err == nil {
+		return &bucket, nil
 	}
-	return bucket, nil
+	err = fmt.Errorf("%w: bucket %d: %w", storage.ErrCorrupt, l.N, err)
+	var n int64
+	if s.Get(ctx, &n, selectAnyOf, l.N) != nil || !s.dialect.damage.leftOut(err) {
+		return nil, err
+	}
+	labels, err := readLabels(ctx, s, n)
+	if err != nil {
+		return nil, err
+	}
+	bucket, _ = t.Bucket(l.Flow, labels)
+	return &bucket, nil
 }
 
 // count adds the rows of a query to the state of the limits.
 func count(ctx context.Context, s *session, t *rules.LimiterState, query string, args ...any) error {
-	var rows []bucketRow
-	if err := s.All(ctx, &rows, query, args...); err != nil {
-		return err
-	}
-	for i := range rows {
-		bucket, err := rows[i].bucket()
-		if err != nil {
-			return err
+	_, err := readable(ctx, s, func(row *bucketRow) (bool, error) {
+		bucket, err := row.bucket(ctx, s, t)
+		if err == nil {
+			t.Take(bucket, row.Runs)
 		}
-		t.Take(bucket, rows[i].Runs)
-	}
-	return nil
+		return true, err
+	}, query, args...)
+	return err
 }
 
 // full returns the limit that does not allow another run of the bucket to be driven, not counting run n; nil if
@@ -100,11 +112,11 @@ func full(ctx context.Context, s *session, limits []storage.Limit, run string, n
 	if err != nil {
 		return nil, err
 	}
-	is, err := row.bucket()
+	t := rules.NewLimiterState(limits)
+	is, err := row.bucket(ctx, s, t)
 	if err != nil {
 		return nil, err
 	}
-	t := rules.NewLimiterState(limits)
 	err = count(ctx, s, t, selectDriven, n)
 	return t.Full(run, is), err
 }
@@ -147,33 +159,35 @@ func dueInBuckets(ctx context.Context, r *session, limits []storage.Limit,
 	if err := count(ctx, r, t, selectSoon[r.dialect.db], ask.except); err != nil {
 		return nil, next, err
 	}
-	var buckets []bucketRow
-	if err := r.All(ctx, &buckets, selectBuckets); err != nil {
+	type waiting struct {
+		*bucketRow
+		*rules.Bucket
+	}
+	buckets, err := readable(ctx, r, func(row *bucketRow) (waiting, error) {
+		bucket, err := row.bucket(ctx, r, t)
+		return waiting{row, bucket}, err
+	}, selectBuckets)
+	if err != nil {
 		return nil, next, err
 	}
 	slices.SortFunc(buckets,
-		func(a, b bucketRow) int { return cmp.Or(cmp.Compare(a.Due.Int64, b.Due.Int64), cmp.Compare(a.N, b.N)) })
-	for i := range buckets {
-		l := &buckets[i]
+		func(a, b waiting) int { return cmp.Or(cmp.Compare(a.Due.Int64, b.Due.Int64), cmp.Compare(a.N, b.N)) })
+	for _, l := range buckets {
 		if at := l.Due.time(); at.After(ask.by) {
 			if next.IsZero() {
 				next = at
 			}
 			break
 		}
-		bucket, err := l.bucket()
-		if err != nil {
-			return nil, next, err
-		}
-		available := min(t.Available(bucket), ask.limit-len(due))
-		if available == 0 || len(ask.named) > 0 && !slices.Contains(ask.named, l.Flow) {
+		available := min(t.Available(l.Bucket), ask.limit-len(due))
+		if available == 0 || len(ask.named) > 0 && !slices.Contains(ask.named, l.bucketRow.Flow) {
 			continue
 		}
 		rows, err := each[runRow](ctx, r, selectDueIn[r.dialect.db], append(ask.args(available), l.N)...)
 		if err != nil {
 			return nil, next, err
 		}
-		t.Take(bucket, len(rows))
+		t.Take(l.Bucket, len(rows))
 		due = append(due, rows...)
 	}
 	return due, next, nil

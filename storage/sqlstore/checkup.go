@@ -164,12 +164,8 @@ const (
 	revisionsBy = 1_000_000_000
 )
 
-// AfterRestore makes a database safe to use after it was restored from a copy. It raises the fences and epochs above
-// all values that were handed out. So a process that claimed a run or job after the copy was made cannot write. It
-// also frees the runs and jobs that have an owner in the copy, and returns how many of them have not ended. A caller
-// that read a named record after the copy was made cannot write it either: the store never gives that revision again.
-// No other process may use the database meanwhile.
-func (s *Store) AfterRestore(ctx context.Context) (runs, jobs int64, err error) {
+// AfterRestore: see [Store.AfterRestore].
+func (s *store) AfterRestore(ctx context.Context) (runs, jobs int64, err error) {
 	err = s.update(ctx, &write{alone: true, do: func(ctx context.Context, w *session) (err error) {
 		now, err := w.now(ctx)
 		if err != nil {

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -70,7 +72,7 @@ func TestAfterRestore(t *testing.T) {
 
 // claims are of a run and a job.
 type claims struct {
-	run storage.Claim
+	run backend.Claim
 	job storage.Job
 }
 
@@ -82,7 +84,7 @@ func claimed(t *testing.T, s *sqlstore.Store) claims {
 	if err := s.PostJob(t.Context(), storage.Job{ID: "j", Flow: "f"}); err != nil {
 		t.Fatal(err)
 	}
-	list, err := s.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour})
+	list, err := s.ClaimJobs(t.Context(), backend.JobClaim{Lease: time.Hour})
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
@@ -111,17 +113,18 @@ func afterRestore(t *testing.T, old, restored *sqlstore.Store, c claims) {
 	if err != nil || run.Owner != "" || run.Due.IsZero() {
 		t.Errorf("the run is %+v (%v)", run, err)
 	}
-	if err := old.Commit(t.Context(), c.run, &storage.Checkpoint{Head: storage.Head{Seq: run.Seq, State: run.State}}); !errors.Is(err, storage.ErrFenced) {
+	if err := old.Commit(t.Context(), c.run, &backend.Checkpoint{Head: backend.Head{Seq: run.Seq, State: run.State}}); !errors.Is(err, storage.ErrFenced) {
 		t.Errorf("who had the run writes: %v", err)
 	}
-	if err := old.RenewJob(t.Context(), "j", c.job.Epoch, c.job.ClaimID, time.Hour); !errors.Is(err, storage.ErrFenced) {
+	park := backend.JobEnd{Job: "j", Epoch: c.job.Epoch, ClaimID: c.job.ClaimID, State: states.JobParked}
+	if err := old.EndJob(t.Context(), park); !errors.Is(err, storage.ErrFenced) {
 		t.Errorf("who had the job keeps it: %v", err)
 	}
 	claim, _, err := restored.Begin(t.Context(), "a")
 	if err != nil || claim.Fence <= c.run.Fence+1 {
 		t.Errorf("taken over with %+v after %+v (%v)", claim, c.run, err)
 	}
-	list, err := restored.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour})
+	list, err := restored.ClaimJobs(t.Context(), backend.JobClaim{Lease: time.Hour})
 	if err != nil || len(list) != 1 || list[0].Epoch <= c.job.Epoch+1 {
 		t.Errorf("claimed %+v (%v)", list, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -83,14 +84,14 @@ const selectClaimed = selectJobs + ` WHERE owner = $1 AND claim = $2 AND state =
 
 // A claiming is one call of ClaimJobs. All jobs that it claims have its id as their claim.
 type claiming struct {
-	storage.JobClaim
+	backend.JobClaim
 	id, owner string
 	jobs      []storage.Job
-	damaged   []storage.JobEnd // of claimed jobs that cannot be decoded
+	damaged   []backend.JobEnd // of claimed jobs that cannot be decoded
 }
 
-// ClaimJobs implements [storage.Jobs.ClaimJobs].
-func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (_ []storage.Job, err error) {
+// ClaimJobs implements [backend.Jobs.ClaimJobs].
+func (s *store) ClaimJobs(ctx context.Context, q backend.JobClaim) (_ []storage.Job, err error) {
 	if s.readOnly {
 		return nil, fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
 	}
@@ -139,7 +140,7 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (_ []storage.
 // claimBy claims in the given way. If the answer to the COMMIT is lost, claimBy reads which jobs were claimed. If
 // no job was claimed, it claims again. If the server commits the lost claim after that read, the claim lasts until
 // its lease expires.
-func (s *Store) claimBy(ctx context.Context, c *claiming, way func(context.Context, *session, *claiming) error) error {
+func (s *store) claimBy(ctx context.Context, c *claiming, way func(context.Context, *session, *claiming) error) error {
 	for try := 1; ; try++ {
 		err := s.update(ctx, &write{again: true, do: func(ctx context.Context, w *session) error {
 			if err := unclaim(ctx, w); err != nil {
@@ -171,7 +172,7 @@ func (s *Store) claimBy(ctx context.Context, c *claiming, way func(context.Conte
 }
 
 // claimLooking claims if there are rates, or if the claimant offers labels.
-func (s *Store) claimLooking(ctx context.Context, w *session, c *claiming) error {
+func (s *store) claimLooking(ctx context.Context, w *session, c *claiming) error {
 	rates, now, err := meter(ctx, w)
 	if err != nil {
 		return err
@@ -232,7 +233,7 @@ func (c *claiming) keep(rows []jobRow) {
 			c.jobs = append(c.jobs, job)
 			continue
 		}
-		c.damaged = append(c.damaged, storage.JobEnd{
+		c.damaged = append(c.damaged, backend.JobEnd{
 			Job: rows[i].ID, Epoch: rows[i].Epoch, ClaimID: rows[i].Claim, State: states.JobParked, Failure: unreadable(err),
 		})
 	}

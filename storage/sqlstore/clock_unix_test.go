@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
@@ -60,7 +61,7 @@ func TestServerClockBack(t *testing.T) {
 				return
 			}
 			soon(t, "the dead owner's run is due", func() bool {
-				due, _, err := watcher.Due(t.Context(), storage.DueQuery{By: time.Now().Add(time.Hour)})
+				due, _, err := watcher.Due(t.Context(), backend.DueQuery{By: time.Now().Add(time.Hour)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -85,7 +86,7 @@ func TestServerClockForward(t *testing.T) {
 	p, run := elsewhere(t, dsn)
 	look := func() {
 		t.Helper()
-		due, _, err := watcher.Due(t.Context(), storage.DueQuery{By: time.Now().Add(2 * time.Hour)})
+		due, _, err := watcher.Due(t.Context(), backend.DueQuery{By: time.Now().Add(2 * time.Hour)})
 		if err != nil || len(due) > 0 {
 			t.Fatalf("%d runs are due: %v", len(due), err)
 		}
@@ -127,7 +128,7 @@ func TestJobsUnderClockSteps(t *testing.T) {
 	must(t, s.PostJob(t.Context(), storage.Job{ID: "j", Flow: "f", NotUntil: time.Now().Add(time.Hour)}))
 	claim := func() int {
 		t.Helper()
-		jobs, err := s.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour})
+		jobs, err := s.ClaimJobs(t.Context(), backend.JobClaim{Lease: time.Hour})
 		must(t, err)
 		return len(jobs)
 	}

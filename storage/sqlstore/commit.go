@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 	"github.com/ebbflow/ebb/storage/internal/waiting"
@@ -11,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
-// Commit implements [storage.Driver.Commit].
-func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+// Commit implements [backend.Driver.Commit].
+func (s *store) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	if s.readOnly {
 		return fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
 	}
@@ -85,7 +86,7 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 }
 
 // arrivalsFor returns which waiting callers the checkpoint concerns.
-func arrivalsFor(cp *storage.Checkpoint) wakeup.Change {
+func arrivalsFor(cp *backend.Checkpoint) wakeup.Change {
 	h := &cp.Head
 	switch {
 	case len(cp.Children) > 0, len(cp.Messages) > 0, len(cp.Outbox) > 0 && h.Release, h.Release &&
@@ -104,8 +105,8 @@ func arrivalsFor(cp *storage.Checkpoint) wakeup.Change {
 // A commit is the write of one checkpoint.
 type commit struct {
 	owner string
-	claim storage.Claim
-	cp    *storage.Checkpoint
+	claim backend.Claim
+	cp    *backend.Checkpoint
 	known *claimed // content of the run's row; nil if the commit must read it
 	rest  ending
 
@@ -181,7 +182,7 @@ func (c *commit) make(ctx context.Context, w *session) (err error) {
 }
 
 // judge returns why the guard of a checkpoint matched no row; nil if the checkpoint was committed before.
-func judge(ctx context.Context, w *session, claim storage.Claim, cp *storage.Checkpoint) error {
+func judge(ctx context.Context, w *session, claim backend.Claim, cp *backend.Checkpoint) error {
 	row, err := findRun(ctx, w, claim.Run)
 	if err != nil {
 		return err
@@ -195,7 +196,7 @@ func judge(ctx context.Context, w *session, claim storage.Claim, cp *storage.Che
 
 // writeContents writes everything of a checkpoint except the run's row. It returns which tables may have atoms of
 // the run now.
-func writeContents(ctx context.Context, w *session, n int64, run string, cp *storage.Checkpoint, t *inline.Flush,
+func writeContents(ctx context.Context, w *session, n int64, run string, cp *backend.Checkpoint, t *inline.Flush,
 	has parts,
 ) (parts, error) {
 	for _, write := range [...]func() error{
@@ -236,7 +237,7 @@ ON CONFLICT (run, key) DO UPDATE SET value = excluded.value, class = excluded.cl
 )
 
 // writeOrigin changes the input and the structure of a run. Few checkpoints change them.
-func writeOrigin(ctx context.Context, w *session, n int64, cp *storage.Checkpoint) error {
+func writeOrigin(ctx context.Context, w *session, n int64, cp *backend.Checkpoint) error {
 	if in := cp.Input; in != nil {
 		var inline []byte
 		if in.Ref == 0 {
@@ -260,7 +261,7 @@ func writeOrigin(ctx context.Context, w *session, n int64, cp *storage.Checkpoin
 }
 
 // writeLabels sets labels; an empty value deletes the label.
-func writeLabels(ctx context.Context, w *session, n int64, cp *storage.Checkpoint, has *parts) error {
+func writeLabels(ctx context.Context, w *session, n int64, cp *backend.Checkpoint, has *parts) error {
 	if len(cp.Labels) == 0 {
 		return nil
 	}
@@ -280,7 +281,7 @@ func writeLabels(ctx context.Context, w *session, n int64, cp *storage.Checkpoin
 	return nil
 }
 
-func writeChildren(ctx context.Context, w *session, cp *storage.Checkpoint) error {
+func writeChildren(ctx context.Context, w *session, cp *backend.Checkpoint) error {
 	for _, child := range cp.Children {
 		if child.Due.IsZero() {
 			child.Due = cp.Head.Time

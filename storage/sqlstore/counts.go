@@ -21,8 +21,8 @@ type Counts struct {
 	Told, Found int64
 }
 
-// Counts returns the counts of this store since it was opened.
-func (s *Store) Counts() Counts {
+// Counts: see [Store.Counts].
+func (s *store) Counts() Counts {
 	if s.writer == nil {
 		return Counts{}
 	}

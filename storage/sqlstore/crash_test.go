@@ -20,29 +20,21 @@ import (
 
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/crashdisk"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// crashes returns how many crashes a test makes: few, or what EBB_CRASH_IMAGES
-// says.
-func crashes(few int) int {
-	if n, err := strconv.Atoi(os.Getenv("EBB_CRASH_IMAGES")); err == nil {
-		return n
-	}
-	if testing.Short() {
-		return few / 4
-	}
-	return few
-}
+// crashes returns how many crashes a test makes: in CI the given number, usually a quarter.
+func crashes(n int) int { return longtest.Count(n/4, n, 400) }
 
-// dice are the same each time, unless EBB_CRASH_IMAGES asks for many crashes:
-// then the log says how to have the same again.
+// dice are the same each time, unless a test makes all crashes: then the log says how to have the same again.
 func dice(t *testing.T) *rand.Rand {
 	t.Helper()
 	seed := uint64(1)
-	if os.Getenv("EBB_CRASH_IMAGES") != "" {
+	if longtest.All() {
 		seed = rand.Uint64()
 		if again, err := strconv.ParseUint(os.Getenv("EBB_CRASH_SEED"), 10, 64); err == nil {
 			seed = again
@@ -79,13 +71,13 @@ func (w *told) copy() map[string]int64 {
 }
 
 // begin makes a run, and takes it up.
-func (w *told) begin(s *sqlstore.Store) (storage.Claim, error) {
+func (w *told) begin(s *sqlstore.Store) (backend.Claim, error) {
 	w.mu.Lock()
 	w.next++
 	id := fmt.Sprint("run", w.next)
 	w.mu.Unlock()
 	if err := s.Create(context.Background(), storage.Run{ID: id}); err != nil {
-		return storage.Claim{}, err
+		return backend.Claim{}, err
 	}
 	w.acknowledge(id, 0)
 	claim, _, err := s.Begin(context.Background(), id)
@@ -102,7 +94,7 @@ func (w *told) work(s *sqlstore.Store, runs, commits int) error {
 		for n := range int64(commits) {
 			cp := checkpoint(n)
 			if cp.Head.Refs = n/3 + 1; n%3 == 0 { // of several pages
-				cp.Payloads = []storage.Payload{{Ref: n/3 + 1, Data: make([]byte, 10_000)}}
+				cp.Payloads = []backend.Payload{{Ref: n/3 + 1, Data: make([]byte, 10_000)}}
 			}
 			if err := s.Commit(context.Background(), claim, cp); err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
@@ -67,7 +68,7 @@ func createRun(ctx context.Context, w *session, run *storage.Run, first *commit,
 ) (int64, error) {
 	created := micros(w.dialect.orNow(run.Created))
 	input := run.Input
-	if len(input.Data) > storage.InlineLimit {
+	if len(input.Data) > backend.InlineLimit {
 		input = storage.Held{Ref: 1}
 	}
 	taken := errUnpassed
@@ -164,9 +165,9 @@ func (s *session) reserve(ctx context.Context, n int) error {
 	return err
 }
 
-// Create implements [storage.Driver.Create].
-func (s *Store) Create(ctx context.Context, run storage.Run, checks ...storage.RecordCheck) error {
-	if err := run.Check(checks...); err != nil {
+// Create implements [backend.Driver.Create].
+func (s *store) Create(ctx context.Context, run storage.Run, checks ...storage.RecordCheck) error {
+	if err := backend.CheckRun(&run, checks...); err != nil {
 		return err
 	}
 	return s.update(ctx, &write{
@@ -181,7 +182,7 @@ func (s *Store) Create(ctx context.Context, run storage.Run, checks ...storage.R
 }
 
 func createdEnding(run *storage.Run) ending {
-	return endingOf(&storage.Head{
+	return endingOf(&backend.Head{
 		State: run.State, Outcome: run.Outcome, Undo: run.Undo, Hold: run.Hold, Started: run.Started, Ended: run.Ended,
 		Output: run.Output, Failure: run.Failure,
 	})

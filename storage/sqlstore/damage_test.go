@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -152,8 +153,8 @@ func useAll(s *sqlstore.Store) error {
 			continue
 		}
 		r := &snap.Run
-		errs = append(errs, s.Commit(ctx, claim, &storage.Checkpoint{
-			Head:    storage.Head{Seq: r.Seq, State: r.State, Entries: r.Entries + 1, Events: r.Events, Refs: r.Refs},
+		errs = append(errs, s.Commit(ctx, claim, &backend.Checkpoint{
+			Head:    backend.Head{Seq: r.Seq, State: r.State, Entries: r.Entries + 1, Events: r.Events, Refs: r.Refs},
 			Atoms:   []storage.Atom{{Path: "new"}},
 			History: []storage.Entry{{Seq: r.Entries + 1, Path: "new"}},
 			Push:    []storage.Undo{{N: r.Undos + 1, Path: "new"}},

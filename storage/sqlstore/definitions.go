@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
@@ -18,6 +19,8 @@ ON CONFLICT (hash) DO NOTHING`
 )
 
 type definitionRow struct {
+	unread
+
 	Hash     string
 	Name     string
 	Version  int64
@@ -26,10 +29,10 @@ type definitionRow struct {
 	Created  moment
 }
 
-func (r *definitionRow) definition() storage.Definition {
+func (r *definitionRow) definition() (storage.Definition, error) {
 	return storage.Definition{
 		Hash: r.Hash, Name: r.Name, Version: r.Version, Language: r.Language, Text: r.Text, Created: r.Created.time(),
-	}
+	}, legible("name", r.Name)
 }
 
 func findDefinition(ctx context.Context, s *session, hash string) (storage.Definition, error) {
@@ -37,11 +40,11 @@ func findDefinition(ctx context.Context, s *session, hash string) (storage.Defin
 	if err := s.Get(ctx, &row, selectDefinition, hash); err != nil {
 		return storage.Definition{}, notFound(err, "definition", hash)
 	}
-	return row.definition(), nil
+	return row.definition()
 }
 
-// PutDefinition implements [storage.Definitions.PutDefinition].
-func (s *Store) PutDefinition(ctx context.Context, def storage.Definition) (out storage.Definition, err error) {
+// PutDefinition implements [backend.Definitions.PutDefinition].
+func (s *store) PutDefinition(ctx context.Context, def storage.Definition) (out storage.Definition, err error) {
 	text := def.Text
 	if text == nil {
 		text = []byte{}
@@ -68,8 +71,8 @@ func (s *Store) PutDefinition(ctx context.Context, def storage.Definition) (out 
 	return out, err
 }
 
-// Definition implements [storage.Definitions.Definition].
-func (s *Store) Definition(ctx context.Context, hash string) (def storage.Definition, err error) {
+// Definition implements [backend.Definitions.Definition].
+func (s *store) Definition(ctx context.Context, hash string) (def storage.Definition, err error) {
 	err = s.view(ctx, func(r *session) (err error) {
 		def, err = findDefinition(ctx, r, hash)
 		return err
@@ -77,8 +80,8 @@ func (s *Store) Definition(ctx context.Context, hash string) (def storage.Defini
 	return def, err
 }
 
-// listDefinitions returns the SQL of a query, and its arguments.
-func listDefinitions(q *storage.DefinitionQuery) (string, []any) {
+// listDefinitions returns the SQL of a query, and its arguments without the limit.
+func listDefinitions(q *backend.DefinitionQuery) (string, []any) {
 	var where []string
 	args := arguments{}
 	if q.Name != "" {
@@ -95,22 +98,20 @@ func listDefinitions(q *storage.DefinitionQuery) (string, []any) {
 	if len(where) > 0 {
 		text += ` WHERE ` + strings.Join(where, ` AND `)
 	}
-	return text + ` ORDER BY name, version DESC LIMIT ` + args.add(limitOr(q.Limit)), args
+	return text + ` ORDER BY name, version DESC LIMIT ` + args.next() + ` + 0`, args
 }
 
-// Definitions implements [storage.Definitions.Definitions].
-func (s *Store) Definitions(ctx context.Context, q storage.DefinitionQuery) (out []storage.Definition, err error) {
+// Definitions implements [backend.Definitions.Definitions]. A damaged row is an error if the query is for its name,
+// because it may be the version that the caller wants.
+func (s *store) Definitions(ctx context.Context, q backend.DefinitionQuery) (out []storage.Definition, err error) {
 	text, args := listDefinitions(&q)
-	err = s.view(ctx, func(r *session) error {
-		var rows []definitionRow
-		if err := r.Once(ctx, &rows, text, args...); err != nil {
+	err = s.view(ctx, func(r *session) (err error) {
+		if q.Name != "" {
+			out, err = intact(ctx, r, (*definitionRow).definition, text, append(args, limitOr(q.Limit))...)
 			return err
 		}
-		out = make([]storage.Definition, len(rows))
-		for i := range rows {
-			out[i] = rows[i].definition()
-		}
-		return nil
+		out, err = readableFirst(ctx, r, q.Limit, (*definitionRow).definition, text, args...)
+		return err
 	})
 	return out, err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -14,8 +15,8 @@ import (
 func TestDefinitionPlans(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "ebb.db"))
-	named, _ := listDefinitions(&storage.DefinitionQuery{Name: "f", Version: 1, Limit: 1})
-	after, _ := listDefinitions(&storage.DefinitionQuery{Name: "f", After: &storage.Definition{Name: "f", Version: 9}})
+	named, _ := listDefinitions(&backend.DefinitionQuery{Name: "f", Version: 1, Limit: 1})
+	after, _ := listDefinitions(&backend.DefinitionQuery{Name: "f", After: &storage.Definition{Name: "f", Version: 9}})
 	for _, query := range []string{
 		named, after, selectDefinition, insertDefinition, claimFirst[onSQLite], selectClaimable[onSQLite], selectClaimableElse[onSQLite],
 	} {

@@ -17,6 +17,8 @@ type dialect struct {
 	clock bool   // the database's clock measures leases, not this machine's
 	// watch knows the time of the server; nil if no server has told it.
 	watch *liveness.Watch
+	// damage is what the store has left out.
+	damage *damage
 }
 
 // Now returns the time by which the times in the database are judged. It asks no server.
@@ -27,8 +29,8 @@ func (d *dialect) Now() time.Time {
 	return d.watch.Clock()
 }
 
-// fileDialect is SQLite's: one writer at a time, which locks the whole file.
-var fileDialect = &dialect{
+// fileDialect is SQLite's: one writer at a time, which locks the whole file. Each store has a copy.
+var fileDialect = dialect{
 	write: "BEGIN IMMEDIATE", // a deferred transaction could fail when it upgrades to a write lock
 	view:  "BEGIN",
 }

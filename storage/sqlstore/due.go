@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
@@ -25,15 +26,15 @@ var (
 		onSQLite:   loadRuns + isDue + withOffersSQLite + insideBucket,
 		onPostgres: loadRuns + isDue + withOffersPostgres + insideBucket,
 	}
-	selectSuspects = statement{
-		onSQLite:   loadRuns + isDue + withOffersSQLite + suspectsFirst,
-		onPostgres: loadRuns + isDue + withOffersPostgres + suspectsFirst,
+	selectCrashLoops = statement{
+		onSQLite:   loadRuns + isDue + withOffersSQLite + blamedFirst,
+		onPostgres: loadRuns + isDue + withOffersPostgres + blamedFirst,
 	}
 )
 
 // The parts of these statements. dueAsk.args returns their arguments.
 const (
-	// The kinds are those of storage.Message.ReachesHeld.
+	// The kinds are those of backend.ReachesHeld.
 	isDue = `
 WHERE r.owner = '' AND r.due <= $1 AND (NOT r.hold OR EXISTS (SELECT 1 FROM messages m WHERE m.run = r.n
   AND m.kind IN ('resume', 'cancel', 'revert', 'revert-to', 'retry', 'retry-revert', 'skip')))`
@@ -52,13 +53,13 @@ WHERE r.owner = '' AND r.due <= $1 AND (NOT r.hold OR EXISTS (SELECT 1 FROM mess
     AND l.value = offer.value))`
 	outsideBuckets = ` AND r.lost < 2 AND r.bucket IS NULL ORDER BY r.due, r.n LIMIT $4 + 0`
 	insideBucket   = ` AND r.lost < 2 AND r.bucket = $6 ORDER BY r.due, r.n LIMIT $4 + 0`
-	// A suspect is a run whose Lost is at least storage.SuspectLost.
-	suspectsFirst = ` AND r.lost > 1 ORDER BY r.proof DESC, r.trial DESC, r.lost DESC, r.due, r.n LIMIT $4 + 0`
+	// A run in a crash loop has a Lost of at least backend.CrashLoopDeaths.
+	blamedFirst = ` AND r.lost > 1 ORDER BY r.proof DESC, r.trial DESC, r.lost DESC, r.due, r.n LIMIT $4 + 0`
 )
 
 const selectNextDue = `SELECT min(due) FROM runs WHERE bucket IS NULL AND due > $1`
 
-// dueAsk is a storage.DueQuery in the form that the database needs.
+// dueAsk is a backend.DueQuery in the form that the database needs.
 type dueAsk struct {
 	by                    time.Time
 	named                 []string // flows; empty is every flow
@@ -66,7 +67,7 @@ type dueAsk struct {
 	limit                 int
 }
 
-func dueAskOf(q *storage.DueQuery) (*dueAsk, error) {
+func dueAskOf(q *backend.DueQuery) (*dueAsk, error) {
 	ask := &dueAsk{
 		by: q.By, named: q.Flows, flows: "[]", except: "[]", offers: "{}",
 		limit: cmp.Or(q.Limit, math.MaxInt32),
@@ -84,14 +85,14 @@ func dueAskOf(q *storage.DueQuery) (*dueAsk, error) {
 		set(&ask.offers, len(q.Offers), q.Offers))
 }
 
-// args returns the arguments of selectDue and selectSuspects. The arguments of selectDueIn are the same and the
+// args returns the arguments of selectDue and selectCrashLoops. The arguments of selectDueIn are the same and the
 // bucket.
 func (a *dueAsk) args(limit int) []any {
 	return []any{a.by.UnixMicro(), a.flows, a.except, limit, a.offers}
 }
 
-// Due implements [storage.Driver.Due].
-func (s *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due, next time.Time, err error) {
+// Due implements [backend.Driver.Due].
+func (s *store) Due(ctx context.Context, q backend.DueQuery) (due []backend.Due, next time.Time, err error) {
 	if err := s.evictDead(ctx); err != nil {
 		return nil, time.Time{}, dberr.Failed(s.place, "read", err)
 	}
@@ -101,8 +102,8 @@ func (s *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 	}
 	look, find := ask.rows, s.later
 	var known []*claimed
-	if q.Suspects {
-		look = ask.suspects
+	if q.CrashLoops {
+		look = ask.crashLoops
 	}
 	if q.RunsOnly {
 		find = runOnly
@@ -116,7 +117,7 @@ func (s *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 			return err
 		}
 		next = at
-		due, known = make([]storage.Due, 0, len(rows)), known[:0]
+		due, known = make([]backend.Due, 0, len(rows)), known[:0]
 		loads, err := startLoadings(ctx, r, rows, !q.RunsOnly)
 		if err != nil {
 			return err
@@ -173,39 +174,38 @@ func (a *dueAsk) rows(ctx context.Context, r *session) (rows []runRow, next time
 	if len(rows) == a.limit { // more runs may be due
 		return rows, a.by, nil
 	}
-	var at moment
-	err = r.Get(ctx, &at, selectNextDue, a.by.UnixMicro())
-	if at := at.time(); next.IsZero() || !at.IsZero() && at.Before(next) {
+	at, err := r.earliest(ctx, selectNextDue, a.by)
+	if next.IsZero() || !at.IsZero() && at.Before(next) {
 		next = at
 	}
 	return rows, next, err
 }
 
-// suspects returns the rows of suspects that are due.
-func (a *dueAsk) suspects(ctx context.Context, r *session) (rows []runRow, _ time.Time, err error) {
-	rows, err = each[runRow](ctx, r, selectSuspects[r.dialect.db], a.args(a.limit)...)
+// crashLoops returns the rows of due runs in a crash loop.
+func (a *dueAsk) crashLoops(ctx context.Context, r *session) (rows []runRow, _ time.Time, err error) {
+	rows, err = each[runRow](ctx, r, selectCrashLoops[r.dialect.db], a.args(a.limit)...)
 	return rows, time.Time{}, err
 }
 
 // later loads a run that is due and creates its claim. If the run's records are damaged, the error is in the Due,
 // so that other runs are still driven.
-func (s *Store) later(ctx context.Context, r *session, l *loading) (storage.Due, error) {
+func (s *store) later(ctx context.Context, r *session, l *loading) (backend.Due, error) {
 	snap, err := l.snapshot(ctx, r)
 	if errors.Is(err, storage.ErrCorrupt) {
-		return storage.Due{Run: l.ID, Err: err}, nil
+		return backend.Due{Run: l.ID, Err: err}, nil
 	}
 	if err != nil {
-		return storage.Due{}, err
+		return backend.Due{}, err
 	}
 	claim := rules.ClaimLater(&snap.Run)
 	s.claims.putLater(claim.ID, claimedOf(l.runRow))
-	return storage.Due{Run: l.ID, Claim: claim, Snapshot: snap}, nil
+	return backend.Due{Run: l.ID, Claim: claim, Snapshot: snap}, nil
 }
 
-// Load implements [storage.Driver.Load].
-func (s *Store) Load(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+// Load implements [backend.Driver.Load].
+func (s *store) Load(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
 	for try := 1; ; try++ {
-		var one storage.Due
+		var one backend.Due
 		var owner string
 		var owned error
 		err := s.view(ctx, func(r *session) error {
@@ -236,7 +236,7 @@ func (s *Store) Load(ctx context.Context, run string) (storage.Claim, *storage.S
 			err = one.Err
 		}
 		if err != nil {
-			return storage.Claim{}, nil, err
+			return backend.Claim{}, nil, err
 		}
 		return one.Claim, one.Snapshot, nil
 	}
@@ -247,31 +247,31 @@ WHERE n = $3 AND fence = $4 AND wakeups = $5 AND owner = ''`
 
 // takeDue loads a run that is due and takes it over. If the run changed meanwhile, takeDue returns nothing: if the
 // run is still due, the next call of Due finds it.
-func (s *Store) takeDue(ctx context.Context, w *session, l *loading) (storage.Due, error) {
+func (s *store) takeDue(ctx context.Context, w *session, l *loading) (backend.Due, error) {
 	if l.Bucket != 0 {
 		return s.later(ctx, w, l)
 	}
 	snap, err := l.snapshot(ctx, w)
 	if errors.Is(err, storage.ErrCorrupt) {
-		return storage.Due{Run: l.ID, Err: err}, nil
+		return backend.Due{Run: l.ID, Err: err}, nil
 	}
 	if err != nil {
-		return storage.Due{}, err
+		return backend.Due{}, err
 	}
-	claim := storage.Claim{Run: l.ID, Fence: l.Fence + 1, ID: uuid.NewString()}
+	claim := backend.Claim{Run: l.ID, Fence: l.Fence + 1, ID: uuid.NewString()}
 	taken, err := w.Exec(ctx, takeDueRun, claim.ID, s.owner.ID, l.N, l.Fence, l.Wakeups)
 	if taken == 0 || err != nil {
-		return storage.Due{}, err
+		return backend.Due{}, err
 	}
 	snap.Run.Fence, snap.Run.ClaimID, snap.Run.Owner, snap.Run.Due = claim.Fence, claim.ID, s.owner.ID, time.Time{}
-	return storage.Due{Run: l.ID, Claim: claim, Snapshot: snap}, nil
+	return backend.Due{Run: l.ID, Claim: claim, Snapshot: snap}, nil
 }
 
 // runOnly reads the record of a run that is due, without the rest of its snapshot.
-func runOnly(ctx context.Context, r *session, l *loading) (storage.Due, error) {
+func runOnly(ctx context.Context, r *session, l *loading) (backend.Due, error) {
 	run, err := l.record(ctx, r)
 	if errors.Is(err, storage.ErrCorrupt) {
-		return storage.Due{Run: l.ID, Err: err}, nil
+		return backend.Due{Run: l.ID, Err: err}, nil
 	}
-	return storage.Due{Run: l.ID, Snapshot: &storage.Snapshot{Run: run}}, err
+	return backend.Due{Run: l.ID, Snapshot: &backend.Snapshot{Run: run}}, err
 }

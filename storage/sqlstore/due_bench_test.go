@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -15,7 +16,7 @@ func BenchmarkDue(b *testing.B) {
 	for _, n := range []int{1, 10, 100} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s := open(b, filepath.Join(b.TempDir(), "runs.db"))
-			q := storage.DueQuery{By: time.Now(), Flows: []string{"trip"}, Limit: n}
+			q := backend.DueQuery{By: time.Now(), Flows: []string{"trip"}, Limit: n}
 			for i := range 2 * n {
 				r := storage.Run{ID: fmt.Sprint("run-", i), Flow: "trip", Due: q.By.Add(-time.Hour), Input: storage.Held{Data: atom.MustEncode("x")}}
 				if err := s.Create(b.Context(), r); err != nil {

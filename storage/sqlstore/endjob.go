@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -34,8 +34,6 @@ const (
 	changeState = `UPDATE jobs SET state = $1, not_until = $2, failure = $3, ended = $4, attempts = 0, claim = '',
 		owner = '', lease = NULL
 WHERE id = $5 AND state = $6 AND claim = ''`
-	renewJob = `UPDATE jobs SET lease = $1 WHERE id = $2 AND epoch = $3 AND claim = $4 AND claim <> '' AND state = ` +
-		jobClaimed
 )
 
 // changeJob runs an update of a claimed job.
@@ -55,20 +53,9 @@ func jobLost(ctx context.Context, w *session, id string) error {
 	return fmt.Errorf("%w: job %q", storage.ErrFenced, id)
 }
 
-// RenewJob implements [storage.Jobs.RenewJob].
-func (s *Store) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
-	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
-		now, err := w.now(ctx)
-		if err != nil {
-			return err
-		}
-		return changeJob(ctx, w, id, renewJob, micros(now.Add(lease)), id, epoch, claim)
-	}})
-}
-
 // endJob ends the claim of a job. The job's epoch guards the update. Without a claim, the job's state decides
 // whether the job may change.
-func endJob(ctx context.Context, w *session, run string, end *storage.JobEnd) error {
+func endJob(ctx context.Context, w *session, run string, end *backend.JobEnd) error {
 	if end.ClaimID != "" {
 		if err := states.Check(states.JobClaimed, end.State); err != nil {
 			return fmt.Errorf("%w: job %q: %w", storage.ErrInvalid, end.Job, err)
@@ -87,7 +74,7 @@ func endJob(ctx context.Context, w *session, run string, end *storage.JobEnd) er
 }
 
 // finishArgs returns the arguments of finishJob.
-func (d *dialect) finishArgs(end *storage.JobEnd) []any {
+func (d *dialect) finishArgs(end *backend.JobEnd) []any {
 	return []any{
 		end.State, micros(end.NotUntil), codec.EncodeFailure(end.Failure), d.endedNow(end), end.Job, end.Epoch,
 		end.ClaimID,
@@ -95,7 +82,7 @@ func (d *dialect) finishArgs(end *storage.JobEnd) []any {
 }
 
 // endedNow returns the stored form of the time at which the job ended; nil if it has not ended.
-func (d *dialect) endedNow(end *storage.JobEnd) any {
+func (d *dialect) endedNow(end *backend.JobEnd) any {
 	if !end.State.Ended() {
 		return nil
 	}
@@ -103,16 +90,16 @@ func (d *dialect) endedNow(end *storage.JobEnd) any {
 }
 
 // arrivalOf returns which waiting callers the end of a claim concerns.
-func arrivalOf(end *storage.JobEnd) wakeup.Change {
+func arrivalOf(end *backend.JobEnd) wakeup.Change {
 	if end.State.Ended() { // no claimant waits for a job that has ended
 		return wakeup.Nothing
 	}
 	return wakeup.Posts
 }
 
-// EndJob implements [storage.Jobs.EndJob]. If the database's answer is lost, EndJob reads whether the job was
+// EndJob implements [backend.Jobs.EndJob]. If the database's answer is lost, EndJob reads whether the job was
 // changed, and repeats the change if not.
-func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
+func (s *store) EndJob(ctx context.Context, end backend.JobEnd) error {
 	if end.ClaimID == "" {
 		return s.change(ctx, &write{
 			do:       func(ctx context.Context, w *session) error { return endJob(ctx, w, "", &end) },
@@ -164,8 +151,8 @@ var purgeJobs = statement{
   ORDER BY j.ended, j.n LIMIT $4 + 0)`,
 }
 
-// PurgeJobs implements [storage.Jobs.PurgeJobs].
-func (s *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) {
+// PurgeJobs implements [backend.Jobs.PurgeJobs].
+func (s *store) PurgeJobs(ctx context.Context, q backend.JobPurge) (int, error) {
 	except := "[]"
 	if len(q.Except) > 0 {
 		text, err := json.Marshal(q.Except)

@@ -12,16 +12,16 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 )
 
-// Rows without events are not in the index. A row that an earlier schema wrote has the event 0.
+// Rows without events are not in the index.
 const (
-	selectEvents = `SELECT first, entries FROM history WHERE run = $1 AND event IS NOT NULL AND event >= coalesce(
+	selectEvents = `SELECT run, first, entries FROM history WHERE run = $1 AND event IS NOT NULL AND event >= coalesce(
 (SELECT max(event) FROM history WHERE run = $1 AND event IS NOT NULL AND event <= $2), 0) ORDER BY event, first`
-	selectEventsBack = `SELECT first, entries FROM history WHERE run = $1 AND event IS NOT NULL AND event <= $2
+	selectEventsBack = `SELECT run, first, entries FROM history WHERE run = $1 AND event IS NOT NULL AND event <= $2
 ORDER BY event DESC, first DESC`
 )
 
-// Events implements [storage.Reader.Events].
-func (s *Store) Events(ctx context.Context, run string, q storage.EventQuery) (out []storage.Entry, err error) {
+// Events implements [backend.Reader.Events].
+func (s *store) Events(ctx context.Context, run string, q storage.EventQuery) (out []storage.Entry, err error) {
 	err = s.viewRecent(ctx, run, func(r *session, row *recentRow) error {
 		count, lines, _, err := inline.Records(row.Recent).History()
 		if err != nil {
@@ -77,10 +77,10 @@ func (p *eventPage) read(ctx context.Context, r *session, n int64) error {
 	}
 	return r.Each(ctx, query, []any{n, from}, func(rows *sqlx.Rows) (bool, error) {
 		var row historyRow
-		if err := rows.StructScan(&row); err != nil {
-			return false, err
+		err := scanRow(rows, &row)
+		if err == nil {
+			_, err = decoded(&row, func(row *historyRow) (bool, error) { return true, p.add(row) })
 		}
-		err := p.add(&row)
 		return !p.full(), err
 	})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	freeRuns = `UPDATE runs SET owner = '', due = $1, ` + endTrial + ` WHERE owner = $2 AND owner <> ''`
+	freeRuns = `UPDATE runs SET owner = '', due = $1, ` + endIsolation + ` WHERE owner = $2 AND owner <> ''`
 	freeJobs = `UPDATE jobs SET lease = 0 WHERE owner = $1 AND state = ` + jobClaimed + ` AND lease > 0`
 )
 
@@ -24,7 +24,7 @@ func free(ctx context.Context, w *session, id string) error {
 }
 
 // dies releases all runs and jobs of this store's owner, and records that the owner has ended.
-func (s *Store) dies(ctx context.Context, w *session) error {
+func (s *store) dies(ctx context.Context, w *session) error {
 	if err := free(ctx, w, s.owner.ID); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (s *Store) dies(ctx context.Context, w *session) error {
 }
 
 // evictDead releases all runs and jobs of dead owners.
-func (s *Store) evictDead(ctx context.Context) error {
+func (s *store) evictDead(ctx context.Context) error {
 	if s.leaseRenewer != nil {
 		return s.evictExpired(ctx)
 	}
@@ -64,7 +64,7 @@ func unjudged(err error) bool {
 }
 
 // evictOwner releases all runs and jobs of an owner, unless it is alive.
-func (s *Store) evictOwner(ctx context.Context, id string) error {
+func (s *store) evictOwner(ctx context.Context, id string) error {
 	if s.leaseRenewer != nil {
 		return s.evictOwnerExpired(ctx, id)
 	}
@@ -83,7 +83,7 @@ func (s *Store) evictOwner(ctx context.Context, id string) error {
 }
 
 // sweep deletes the lock files of processes that died before they were registered.
-func (s *Store) sweep() error {
+func (s *store) sweep() error {
 	names, err := filepath.Glob(globEscape(s.file) + "-owner-*")
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func remove(dead *filelock.Lock) error {
 
 // inherit releases all runs and jobs of an owner, unless the owner is alive. It returns the lock of a dead owner.
 // The caller removes the lock after the commit.
-func (s *Store) inherit(ctx context.Context, w *session, owner string) (dead *filelock.Lock, alive bool, err error) {
+func (s *store) inherit(ctx context.Context, w *session, owner string) (dead *filelock.Lock, alive bool, err error) {
 	if s.server != nil {
 		alive, err = s.inheritExpired(ctx, w, owner)
 		return nil, alive, err

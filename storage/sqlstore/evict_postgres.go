@@ -21,7 +21,7 @@ const (
 )
 
 // inheritExpired is inherit on a server.
-func (s *Store) inheritExpired(ctx context.Context, w *session, id string) (alive bool, err error) {
+func (s *store) inheritExpired(ctx context.Context, w *session, id string) (alive bool, err error) {
 	if id == s.owner.ID {
 		return true, nil
 	}
@@ -43,7 +43,7 @@ func (s *Store) inheritExpired(ctx context.Context, w *session, id string) (aliv
 
 // evictExpired is evictDead on a server. Because many calls use it, it asks the server only when looksForDead
 // allows.
-func (s *Store) evictExpired(ctx context.Context) error {
+func (s *store) evictExpired(ctx context.Context) error {
 	if !s.leaseRenewer.looksForDead() {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (s *Store) evictExpired(ctx context.Context) error {
 }
 
 // evictOwnerExpired is evictOwner on a server.
-func (s *Store) evictOwnerExpired(ctx context.Context, id string) error {
+func (s *store) evictOwnerExpired(ctx context.Context, id string) error {
 	var row ownerRow
 	var asked, answered time.Time
 	err := s.readers.view(ctx, func(r *session) error {
@@ -89,7 +89,7 @@ func (s *Store) evictOwnerExpired(ctx context.Context, id string) error {
 }
 
 // inheritAlone releases the runs and jobs of an owner, unless it is alive, in a transaction of its own.
-func (s *Store) inheritAlone(ctx context.Context, id string) error {
+func (s *store) inheritAlone(ctx context.Context, id string) error {
 	err := s.writer.run(ctx, &write{alone: true, do: func(ctx context.Context, w *session) error {
 		_, err := s.inheritExpired(ctx, w, id)
 		return err

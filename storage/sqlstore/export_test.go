@@ -32,7 +32,7 @@ func Later(file, server string) fs.FS {
 }
 
 // WithMigrations opens a file with other migrations than today's.
-func WithMigrations(files fs.FS) Option { return func(s *Store) { s.steps = files } }
+func WithMigrations(files fs.FS) Option { return func(s *store) { s.steps = files } }
 
 // MigrateWith is Migrate with other migrations than today's, on a server.
 func MigrateWith(ctx context.Context, dsn string, files fs.FS) (Schema, error) {
@@ -50,13 +50,14 @@ func Hear(ctx context.Context, dsn string, patience time.Duration) error {
 }
 
 // ServerNow is the server's time as far as the store knows it.
-func (s *Store) ServerNow() time.Time { return s.watch.Now() }
+func (s *Store) ServerNow() time.Time { return s.own.watch.Now() }
 
 // ReadClock asks the server for its time, as each renewal of the lease does.
-func (s *Store) ReadClock(ctx context.Context) error { return s.readClock(ctx) }
+func (s *Store) ReadClock(ctx context.Context) error { return s.own.readClock(ctx) }
 
 // Die makes the store's owner appear as a dead process.
-func Die(ctx context.Context, s *Store) error {
+func Die(ctx context.Context, opened *Store) error {
+	s := opened.own
 	ghost := s.owner.ID + "-dead"
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		insert, args := registerOwner, []any{ghost, s.owner.Host, s.owner.PID, micros(s.owner.Started), micros(s.owner.Seen)}
@@ -73,3 +74,16 @@ func Die(ctx context.Context, s *Store) error {
 
 // LowerFew makes stores with few runs choose what stores with many runs choose.
 func LowerFew() { maxFew = 10 }
+
+// Register adds the row of a process.
+func Register(ctx context.Context, opened *Store, id string) error {
+	s := opened.own
+	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
+		insert := `INSERT INTO owners (id, host, pid, started, seen) VALUES ($1, 'elsewhere', 1, 1, 1)`
+		if s.leaseRenewer != nil {
+			insert = `INSERT INTO owners (id, host, pid, started, seen, machine, lease) VALUES ($1, 'elsewhere', 1, 1, 1, '', 1)`
+		}
+		_, err := w.Exec(ctx, insert, id)
+		return err
+	}})
+}

@@ -13,7 +13,7 @@ const (
 	countBorn = `INSERT INTO families (root, born) VALUES ($1, $2)
 ON CONFLICT (root) DO UPDATE SET born = families.born + excluded.born`
 	selectBorn = `SELECT born FROM families WHERE root = $1`
-	// forgetFamily deletes the count of a root if no run of the family is left, see storage.Reader.
+	// forgetFamily deletes the count of a root if no run of the family is left, see backend.Reader.
 	forgetFamily = `DELETE FROM families WHERE root = $1 AND NOT EXISTS (SELECT 1 FROM origins WHERE id = families.root)
   AND NOT EXISTS (SELECT 1 FROM origins o WHERE o.root = families.root AND o.root <> '')`
 )
@@ -45,8 +45,8 @@ func (s *session) forget(ctx context.Context, root string) error {
 	return s.Post(ctx, nil, forgetFamily, root)
 }
 
-// Descendants implements [storage.Reader.Descendants].
-func (s *Store) Descendants(ctx context.Context, root string) (born int64, err error) {
+// Descendants implements [backend.Reader.Descendants].
+func (s *store) Descendants(ctx context.Context, root string) (born int64, err error) {
 	err = s.glance(ctx, func(r *session) error {
 		err := r.Get(ctx, &born, selectBorn, root)
 		if errors.Is(err, storage.ErrNotFound) {

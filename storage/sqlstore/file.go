@@ -16,10 +16,10 @@ import (
 // the folder's mode for each class of users, owner, group and others, that may write there. Without FolderMode,
 // only the user that creates a database may use it. Ebb ignores the umask in either case. The files beside a
 // database have its mode. FolderMode does not change the mode of an existing database.
-func FolderMode() Option { return func(s *Store) { s.shared = true } }
+func FolderMode() Option { return func(s *store) { s.shared = true } }
 
 // label returns the text that an owner's lock file contains: its process, and the file that it works on.
-func (s *Store) label() (string, error) {
+func (s *store) label() (string, error) {
 	is, err := dbfile.Identify(s.file)
 	return fmt.Sprintf("%d %v\n", os.Getpid(), is), err
 }
@@ -27,7 +27,7 @@ func (s *Store) label() (string, error) {
 // strangers returns ErrReplaced if a live process works on another file that had this one's name before, or on this
 // file, which had another name in this folder. The WAL of that process has the old name, so this process would read a
 // WAL that is not the file's, or miss what the file's WAL holds.
-func (s *Store) strangers() error {
+func (s *store) strangers() error {
 	is, err := dbfile.Identify(s.file)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -29,9 +30,9 @@ import (
 //
 //	go test ./storage/sqlstore -run TestMakeFixture -fixture
 //
-// So a developer who adds migration N+1 first makes the fixture of N, if it is not there,
-// and commits it; what the new schema has more is then put into fillFixture and
-// fixtureFlows for the next one. The test refuses to overwrite.
+// After a release, a developer who adds migration N+1 first makes the fixture of N, if it is not there, and commits it;
+// what the new schema has more is then put into fillFixture and fixtureFlows for the next one. The test refuses to
+// overwrite. Until the first release, the schema is one file: change it, give it the next number, and make its fixture.
 var makeFixture = flag.Bool("fixture", false, "make testdata/schema-N.db of the present schema")
 
 // TestMakeFixture creates the fixture of the present schema on request.
@@ -132,7 +133,7 @@ type dump struct {
 	Definitions []storage.Definition
 	Outbox      []storage.Outgoing
 	Jobs        []storage.Job
-	Schedules   []storage.Schedule
+	Schedules   []backend.Schedule
 	Limits      []storage.Limit
 	Records     []storage.NamedRecord
 }
@@ -173,7 +174,7 @@ func dumpOf(t *testing.T, file string, opts ...sqlstore.Option) []byte {
 	note(err)
 	for _, run := range runs {
 		if run.Due.After(started) {
-			run.Due, run.Lost, run.Suspicion = time.Time{}, 0, storage.Suspicion{} // as its owner was found dead just now
+			run.Due, run.Lost, run.CrashLoop = time.Time{}, 0, storage.CrashLoop{} // as its owner was found dead just now
 		}
 		r := runDump{Run: run}
 		if !slices.ContainsFunc(fixtureFlows, func(f fixtureFlow) bool { return f.name == run.Flow }) {
@@ -192,9 +193,6 @@ func dumpOf(t *testing.T, file string, opts ...sqlstore.Option) []byte {
 	}
 	for _, id := range []string{"t-open", "t-done", "t-failed", "t-leased"} {
 		token, err := s.Token(ctx, id)
-		if errors.Is(err, storage.ErrNotFound) {
-			continue // it came with a later schema
-		}
 		note(err)
 		d.Tokens = append(d.Tokens, token)
 	}
@@ -207,7 +205,7 @@ func dumpOf(t *testing.T, file string, opts ...sqlstore.Option) []byte {
 	note(err)
 	d.Jobs, err = s.JobList(ctx, storage.JobQuery{})
 	note(err)
-	d.Schedules, err = s.Schedules(ctx, storage.ScheduleQuery{})
+	d.Schedules, err = s.Schedules(ctx, backend.ScheduleQuery{})
 	note(err)
 	limits, err := s.Limits(ctx)
 	note(err)
@@ -230,7 +228,7 @@ func at(seconds int) time.Time {
 
 // big returns a value that does not fit inline.
 func big(seed string) atom.Value {
-	return atom.MustEncode(string(bytes.Repeat([]byte(seed), storage.InlineLimit)))
+	return atom.MustEncode(string(bytes.Repeat([]byte(seed), backend.InlineLimit)))
 }
 
 func small(v any) storage.Held { return storage.Held{Data: atom.MustEncode(v)} }
@@ -262,7 +260,7 @@ func fillFixture(t *testing.T, s *sqlstore.Store) {
 	}
 	claim, _, err := s.Begin(ctx, "held")
 	must(err)
-	must(s.Commit(ctx, claim, &storage.Checkpoint{Head: storage.Head{
+	must(s.Commit(ctx, claim, &backend.Checkpoint{Head: backend.Head{
 		State: states.FlowSuspended, Hold: true, Started: at(2), Time: at(3), Release: true, Memory: atom.MustEncode([]int{1, 2}),
 	}}))
 	must(s.Send(ctx,
@@ -272,13 +270,13 @@ func fillFixture(t *testing.T, s *sqlstore.Store) {
 	fillRunning(t, s)
 	claim, _, err = s.Begin(ctx, "over")
 	must(err)
-	must(s.Commit(ctx, claim, &storage.Checkpoint{
-		Head: storage.Head{
+	must(s.Commit(ctx, claim, &backend.Checkpoint{
+		Head: backend.Head{
 			State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndonePart, Refs: 1, Output: storage.Held{Ref: 1},
 			Failure: &atom.Failure{Atom: "A", Code: "C", Message: "m", Stack: "main.go:1", Attempt: 2},
 			Started: at(2), Ended: at(6), Time: at(6), Release: true,
 		},
-		Payloads: []storage.Payload{{Ref: 1, Data: big("out")}},
+		Payloads: []backend.Payload{{Ref: 1, Data: big("out")}},
 		Outbox: []storage.Outgoing{
 			{ID: "o1", Target: "bus", Body: atom.MustEncode("hello"), Attempts: 2, NotUntil: at(7), Error: "down"},
 			{ID: "o2", Target: "bus"},
@@ -289,16 +287,16 @@ func fillFixture(t *testing.T, s *sqlstore.Store) {
 	for i, job := range []storage.Job{
 		{ID: "j-free", Run: "later", Flow: "trip", Version: 2, Input: atom.MustEncode("in"), Labels: map[string]string{"gpu": "yes"}, Priority: 3},
 		{ID: "j-claimed", Run: "held", Flow: "leg"},
-		{ID: "j-parked", Run: "over", Flow: "tour"},
+		{ID: "j-parked", Run: "over", Flow: "tour", Unique: "invoice-17"},
 	} {
 		job.Created = at(i)
 		must(s.PostJob(ctx, job))
 	}
-	_, err = s.ClaimJobs(ctx, storage.JobClaim{Flows: []string{"leg"}, Lease: time.Minute})
+	_, err = s.ClaimJobs(ctx, backend.JobClaim{Flows: []string{"leg"}, Lease: time.Minute})
 	must(err)
-	parked, err := s.ClaimJobs(ctx, storage.JobClaim{Flows: []string{"tour"}, Lease: time.Minute})
+	parked, err := s.ClaimJobs(ctx, backend.JobClaim{Flows: []string{"tour"}, Lease: time.Minute})
 	must(err)
-	must(s.EndJob(ctx, storage.JobEnd{
+	must(s.EndJob(ctx, backend.JobEnd{
 		Job: "j-parked", Epoch: parked[0].Epoch, ClaimID: parked[0].ClaimID, State: states.JobParked, NotUntil: at(9),
 		Failure: &atom.Failure{Code: "Lost", Message: "three times"},
 	}))
@@ -306,8 +304,8 @@ func fillFixture(t *testing.T, s *sqlstore.Store) {
 		ID: "j-over", Run: "gone", Flow: "leg", RunLabels: map[string]string{"who": "me"}, Created: at(3),
 		Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	}))
-	must(s.EndJob(ctx, storage.JobEnd{Job: "j-over", State: states.JobComplete, Failure: &atom.Failure{Code: "Cancelled"}}))
-	must(s.PutSchedule(ctx, storage.Schedule{
+	must(s.EndJob(ctx, backend.JobEnd{Job: "j-over", State: states.JobComplete, Failure: &atom.Failure{Code: "Cancelled"}}))
+	must(s.PutSchedule(ctx, backend.Schedule{
 		ID: "nightly", Spec: "TZ=Europe/Rome 30 2 * * *", Flow: "trip", Version: 2, Input: atom.MustEncode("in"), Needs: map[string]string{"gpu": "yes"},
 		Labels: map[string]string{"who": "me"}, Priority: 3, CatchUp: 2, Created: at(0), Next: at(100), Last: at(50),
 	}))
@@ -338,11 +336,11 @@ func fillRunning(t *testing.T, s *sqlstore.Store) {
 		},
 		Progress: 0.25, Details: atom.MustEncode("half"), Due: at(8), StartedAt: at(3), EndedAt: at(4),
 	}
-	running := storage.Head{State: states.FlowRunning, Started: at(2), Time: at(3), Entries: 3, Events: 1, Refs: 2, Memory: atom.MustEncode("frontier")}
-	for i, cp := range []*storage.Checkpoint{
+	running := backend.Head{State: states.FlowRunning, Started: at(2), Time: at(3), Entries: 3, Events: 1, Refs: 2, Memory: atom.MustEncode("frontier")}
+	for i, cp := range []*backend.Checkpoint{
 		{
 			Head:     running,
-			Payloads: []storage.Payload{{Ref: 1, Data: big("one")}, {Ref: 2, Data: big("two")}},
+			Payloads: []backend.Payload{{Ref: 1, Data: big("one")}, {Ref: 2, Data: big("two")}},
 			Atoms:    []storage.Atom{full, {Path: "A", State: states.TaskSuccess, Result: small(1), Attempt: 1}, {Path: "gone", Live: true}},
 			History: []storage.Entry{
 				{Seq: 1, Kind: storage.EntryFlow, Time: at(2), From: uint8(states.FlowPending), To: uint8(states.FlowRunning)},
@@ -374,7 +372,7 @@ func fillRunning(t *testing.T, s *sqlstore.Store) {
 			},
 		},
 		{
-			Head:    storage.Head{Seq: 1, State: states.FlowRunning, Started: at(2), Time: at(4), Entries: 4, Events: 1, Refs: 2},
+			Head:    backend.Head{Seq: 1, State: states.FlowRunning, Started: at(2), Time: at(4), Entries: 4, Events: 1, Refs: 2},
 			Forget:  []string{"gone"},
 			Pop:     1,
 			History: []storage.Entry{{Seq: 4, Kind: storage.EntryAtom, Time: at(4), Path: "A", To: uint8(states.TaskSuccess), Body: storage.Held{Ref: 2}}},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -96,7 +97,7 @@ func TestServerTransactHoldsNobodyUp(t *testing.T) {
 }
 
 // beginWithToken begins a run with a token of the same name, which a worker of the queue "q" can take.
-func beginWithToken(t *testing.T, s *Store, id string) storage.Claim {
+func beginWithToken(t *testing.T, s *store, id string) backend.Claim {
 	t.Helper()
 	claim := beginRun(t, s, id)
 	cp := nth(0)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
-	"github.com/ebbflow/ebb/storage"
 )
 
 // A checkpoint writes its run's row once. The statement depends on what the checkpoint changes: guardRun writes
@@ -39,9 +39,9 @@ AS v (` + countColumns + `, ` + endingColumns + `, ` + claimedColumns + `,
 	// leaveRun also releases the run. If a message has arrived that the checkpoint does not know of, the run is due
 	// now.
 	leaveRun = statement{
-		onSQLite: setCounts + setEnding + `, owner = '', ` + endTrial +
+		onSQLite: setCounts + setEnding + `, owner = '', ` + endIsolation +
 			`, due = CASE WHEN wakeups = ? THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END` + ifClaimed + ifCounted,
-		onPostgres: setCountsRows + setEndingRows + `, owner = '', ` + endTrial +
+		onPostgres: setCountsRows + setEndingRows + `, owner = '', ` + endIsolation +
 			`, due = CASE WHEN runs.wakeups = v.wakeups THEN v.due ELSE v.now END
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
 $8::bigint[], $9::bytea[], $10::bytea[],
@@ -114,7 +114,7 @@ const (
 
 // countArgs returns the arguments of setCounts except the last one, which is the records in the row. The list has
 // capacity for the arguments of the other parts.
-func countArgs(w *session, cp *storage.Checkpoint) []any {
+func countArgs(w *session, cp *backend.Checkpoint) []any {
 	h := &cp.Head
 	return append(w.EmptyArgs(), h.Entries, h.Events, h.Refs, h.Iterations, h.Waited, h.Bytes, len(cp.Push)-cp.Pop,
 		h.Time.UnixMicro(), []byte(h.Memory))
@@ -139,7 +139,7 @@ func (r *runRow) ending() ending {
 	}
 }
 
-func endingOf(h *storage.Head) ending {
+func endingOf(h *backend.Head) ending {
 	e := ending{
 		state: uint8(h.State), outcome: uint8(h.Outcome), undone: uint8(h.Undo), hold: h.Hold,
 		started: h.Started, ended: h.Ended, outputRef: h.Output.Ref,
@@ -178,7 +178,7 @@ func (e *ending) args(to []any) []any {
 }
 
 // counted returns the arguments of ifCounted: the numbers that the checkpoint continues.
-func counted(cp *storage.Checkpoint) []any {
+func counted(cp *backend.Checkpoint) []any {
 	h := &cp.Head
 	undos := int64(-1) // -1 means any height of the undo stack
 	if len(cp.Push) > 0 {

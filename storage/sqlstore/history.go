@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
@@ -31,16 +30,19 @@ func writeHistory(ctx context.Context, w *session, n, first int64, entries []byt
 	})
 }
 
-const selectHistory = `SELECT first, entries FROM history
+const selectHistory = `SELECT run, first, entries FROM history
 WHERE run = $1 AND first >= coalesce((SELECT max(first) FROM history WHERE run = $1 AND first <= $2), 0) ORDER BY first`
 
 type historyRow struct {
+	unread
+
+	Run     int64  `db:"run"`
 	First   int64  `db:"first"`
 	Entries []byte `db:"entries"`
 }
 
-// History implements [storage.Reader.History].
-func (s *Store) History(ctx context.Context, run string, after int64, limit int) (out []storage.Entry, err error) {
+// History implements [backend.Reader.History].
+func (s *store) History(ctx context.Context, run string, after int64, limit int) (out []storage.Entry, err error) {
 	err = s.viewRecent(ctx, run, func(r *session, row *recentRow) error {
 		count, lines, _, err := inline.Records(row.Recent).History()
 		if err != nil {
@@ -50,7 +52,7 @@ func (s *Store) History(ctx context.Context, run string, after int64, limit int)
 		var rows []historyRow
 		err = r.Each(ctx, selectHistory, []any{row.N, after + 1}, func(found *sqlx.Rows) (bool, error) {
 			var row historyRow
-			err := found.StructScan(&row)
+			err := scanRow(found, &row)
 			rows = append(rows, row)
 			// Stop when this row begins after the page.
 			return limit <= 0 || row.First <= after+int64(limit), err
@@ -66,9 +68,11 @@ func (s *Store) History(ctx context.Context, run string, after int64, limit int)
 			if space.Full() {
 				break
 			}
-			entries, err := codec.DecodeHistory(row.First, row.Entries, after, space, payload)
+			entries, err := decoded(&row, func(row *historyRow) ([]storage.Entry, error) {
+				return codec.DecodeHistory(row.First, row.Entries, after, space, payload)
+			})
 			if err != nil {
-				return fmt.Errorf("%w (run %q)", err, run)
+				return ofRun(run, err)
 			}
 			out = append(out, entries...)
 		}

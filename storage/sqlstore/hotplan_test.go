@@ -10,7 +10,7 @@ import (
 // one for a list behind IN, also in a generated column that the statement computes.
 func TestHotStatementsMakeNoTable(t *testing.T) {
 	t.Parallel()
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
+	s, err := openStore(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

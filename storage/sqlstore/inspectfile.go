@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dbfile"
@@ -13,7 +14,7 @@ import (
 )
 
 // look returns the mode for opening the file, or why the store must not open the file.
-func (s *Store) look(ctx context.Context, write bool) (mode string, err error) {
+func (s *store) look(ctx context.Context, write bool) (mode string, err error) {
 	err = s.inspect(ctx, "rw")
 	if !write && dberr.Unwritable(err) && s.resting() {
 		return dbfile.Frozen, s.inspect(ctx, dbfile.Frozen)
@@ -22,7 +23,7 @@ func (s *Store) look(ctx context.Context, write bool) (mode string, err error) {
 }
 
 // inspect returns why the store must not open the file. It changes nothing.
-func (s *Store) inspect(ctx context.Context, mode string) error {
+func (s *store) inspect(ctx context.Context, mode string) error {
 	info, err := os.Stat(s.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.readOnly:
@@ -30,7 +31,7 @@ func (s *Store) inspect(ctx context.Context, mode string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("sqlstore: open: %w", err)
+		return fmt.Errorf("sqlstore: open: %w: name another file", err)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%w: %s is not a regular file: name another", ErrForeign, s.file)
 	}
@@ -46,7 +47,7 @@ func (s *Store) inspect(ctx context.Context, mode string) error {
 		return err
 	}
 	if s.readOnly && found.Empty() {
-		return fmt.Errorf("%w: %s is empty", ErrForeign, s.file)
+		return fmt.Errorf("%w: %s is empty: name another, or let ebb run fill it", ErrForeign, s.file)
 	}
 	if err := found.Check(s.file, newest); err != nil {
 		return err
@@ -58,22 +59,25 @@ func (s *Store) inspect(ctx context.Context, mode string) error {
 	return nil
 }
 
-// found returns the schema of a file that may not exist.
-func (s *Store) found(ctx context.Context) (schema.File, error) {
+// found returns the schema of a file that may not exist, if its folder does.
+func (s *store) found(ctx context.Context) (schema.File, error) {
 	mode, err := s.look(ctx, false)
 	if err != nil {
 		return schema.File{}, err
 	}
-	if _, err := os.Stat(s.file); errors.Is(err, fs.ErrNotExist) {
-		return schema.File{}, nil
+	if _, err := os.Stat(s.file); !errors.Is(err, fs.ErrNotExist) {
+		return s.schemaOf(ctx, mode)
 	}
-	return s.schemaOf(ctx, mode)
+	if _, err := os.Stat(filepath.Dir(s.file)); errors.Is(err, fs.ErrNotExist) {
+		return schema.File{}, s.noFolder()
+	}
+	return schema.File{}, nil
 }
 
 // schemaOf reads the schema of the file through SQLite. If it closed a file descriptor of its own, the locks of other
 // stores in this process would be lost. It does not use mode=ro, because a process that opens a WAL database in that
 // mode cannot delete the files that it creates.
-func (s *Store) schemaOf(ctx context.Context, mode string) (found schema.File, err error) {
+func (s *store) schemaOf(ctx context.Context, mode string) (found schema.File, err error) {
 	db, err := dbfile.Connect(s.file, mode, "query_only(1)")
 	if err != nil {
 		return found, err
@@ -90,13 +94,13 @@ func (s *Store) schemaOf(ctx context.Context, mode string) (found schema.File, e
 
 // resting reports whether every commit is in the file itself: no process writes, and the last process that wrote
 // closed the store cleanly.
-func (s *Store) resting() bool {
+func (s *store) resting() bool {
 	info, err := os.Stat(s.file + "-wal")
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }
 
 // foreign returns ErrForeign if err says that the file is not a database.
-func (s *Store) foreign(err error) error {
+func (s *store) foreign(err error) error {
 	if dberr.Code(err) == notADatabase {
 		return fmt.Errorf("%w: %s is not a database: name another file", ErrForeign, s.file)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -15,7 +16,7 @@ import (
 
 const (
 	jobColumns = `n, id, run, flow, version, input, labels, priority, state, not_until, created,
-  epoch, claim, owner, lease, attempts, failure, run_labels, ended, trace`
+  epoch, claim, owner, lease, attempts, failure, run_labels, ended, trace, sole`
 	selectJobs = `SELECT ` + jobColumns + ` FROM jobs`
 	selectJob  = selectJobs + ` WHERE id = $1`
 )
@@ -43,6 +44,7 @@ type jobRow struct {
 	Tags     []byte `db:"run_labels"`
 	Trace    string `db:"trace"`
 	Ended    moment `db:"ended"`
+	Sole     string `db:"sole"`
 }
 
 func (r *jobRow) job() (storage.Job, error) {
@@ -55,7 +57,7 @@ func (r *jobRow) job() (storage.Job, error) {
 		ID: r.ID, Number: r.N, Run: r.Run, Flow: r.Flow, Version: r.Version, Input: r.Input, Priority: r.Priority,
 		State: states.Job(r.State), NotUntil: r.NotUntil.time(), Created: r.Created.time(), Ended: r.Ended.time(),
 		Epoch: r.Epoch, ClaimID: r.Claim, Owner: r.Owner, Lease: r.Lease.time(), Attempts: r.Attempts, Failure: failure,
-		Trace: r.Trace,
+		Trace: r.Trace, Unique: r.Sole,
 	}
 	if bad := errors.Join(decodeLabels(r.Labels, &job.Labels), decodeLabels(r.Tags, &job.RunLabels)); bad != nil {
 		err = errors.Join(err, fmt.Errorf("%w: labels: %w", storage.ErrCorrupt, bad))
@@ -74,8 +76,8 @@ func findJob(ctx context.Context, s *session, id string) (storage.Job, error) {
 	return row.job()
 }
 
-// Job implements [storage.Jobs.Job].
-func (s *Store) Job(ctx context.Context, id string) (job storage.Job, err error) {
+// Job implements [backend.Jobs.Job].
+func (s *store) Job(ctx context.Context, id string) (job storage.Job, err error) {
 	err = s.view(ctx, func(r *session) (err error) {
 		job, err = findJob(ctx, r, id)
 		return err
@@ -83,8 +85,8 @@ func (s *Store) Job(ctx context.Context, id string) (job storage.Job, err error)
 	return job, err
 }
 
-// JobList implements [storage.Jobs.JobList].
-func (s *Store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
+// JobList implements [backend.Jobs.JobList].
+func (s *store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
 	var out []storage.Job
 	err := s.view(ctx, func(r *session) error {
 		space := codec.NewSpace(q.Limit)
@@ -128,7 +130,7 @@ func stretchesAfter(q *storage.JobQuery) []stretch {
 	switch {
 	case q.After == nil:
 		return []stretch{nil}
-	case q.Board():
+	case backend.OnlyOpenJobs(q):
 		return []stretch{same, smaller}
 	default:
 		return []stretch{func(a *arguments) string { return `n > ` + a.add(q.After.Number) }}
@@ -146,7 +148,7 @@ func listJobs(q *storage.JobQuery, in stretch, limit int) (string, []any) {
 		}
 		where = append(where, `state IN (`+strings.Join(list, ", ")+`)`)
 	}
-	if q.Board() {
+	if backend.OnlyOpenJobs(q) {
 		order = ` ORDER BY priority DESC, n`
 		where = append(where, `state <> `+jobComplete) // an index contains only the jobs that have not ended
 	}
@@ -164,21 +166,27 @@ const countJobs = `SELECT state, count(*) AS jobs, min(CAST(CASE WHEN not_until 
 	THEN not_until ELSE created END AS BIGINT)) AS since
 FROM jobs WHERE state <> ` + jobComplete + ` GROUP BY state ORDER BY state`
 
-// JobCounts implements [storage.Jobs.JobCounts].
-func (s *Store) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
-	var rows []struct {
-		State int    `db:"state"`
-		Jobs  int    `db:"jobs"`
-		Since moment `db:"since"`
+// JobCounts implements [backend.Jobs.JobCounts].
+func (s *store) JobCounts(ctx context.Context) (counts []backend.JobCount, err error) {
+	err = s.glance(ctx, func(r *session) (err error) {
+		counts, err = readable(ctx, r, (*jobCountRow).count, countJobs)
+		return err
+	})
+	return counts, err
+}
+
+type jobCountRow struct {
+	unread
+
+	State int    `db:"state"`
+	Jobs  int    `db:"jobs"`
+	Since moment `db:"since"`
+}
+
+func (r *jobCountRow) count() (backend.JobCount, error) {
+	state := states.Job(r.State)
+	if int(state) != r.State || !state.Known() {
+		return backend.JobCount{}, fmt.Errorf("%w: state %d", storage.ErrCorrupt, r.State)
 	}
-	if err := s.glance(ctx, func(r *session) error { return r.Once(ctx, &rows, countJobs) }); err != nil {
-		return nil, err
-	}
-	counts := make([]storage.JobCount, 0, len(rows))
-	for _, r := range rows {
-		if state := states.Job(r.State); int(state) == r.State && state.Known() { // otherwise another program has written it
-			counts = append(counts, storage.JobCount{State: state, Jobs: r.Jobs, Since: r.Since.time()})
-		}
-	}
-	return counts, nil
+	return backend.JobCount{State: state, Jobs: r.Jobs, Since: r.Since.time()}, nil
 }

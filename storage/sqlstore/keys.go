@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
@@ -65,7 +66,7 @@ func takeKey(ctx context.Context, w *session, n int64, key string) error {
 }
 
 // writeKey releases the key of a run that ends, or takes the key of a run that is reopened.
-func writeKey(ctx context.Context, w *session, n int64, cp *storage.Checkpoint, has parts) error {
+func writeKey(ctx context.Context, w *session, n int64, cp *backend.Checkpoint, has parts) error {
 	switch {
 	case cp.Head.State.Ended() && has&hasKey != 0:
 		return w.Post(ctx, nil, deleteOpenKey, n)
@@ -89,8 +90,8 @@ func writeKey(ctx context.Context, w *session, n int64, cp *storage.Checkpoint, 
 	}
 }
 
-// OpenRun implements [storage.Keys.OpenRun].
-func (s *Store) OpenRun(ctx context.Context, key string) (id string, err error) {
+// OpenRun implements [backend.Keys.OpenRun].
+func (s *store) OpenRun(ctx context.Context, key string) (id string, err error) {
 	err = s.glance(ctx, func(r *session) error {
 		var h holder
 		err := r.Get(ctx, &h, selectHolder, key)
@@ -100,8 +101,8 @@ func (s *Store) OpenRun(ctx context.Context, key string) (id string, err error) 
 	return id, err
 }
 
-// StrayKeys implements [storage.Keys.StrayKeys].
-func (s *Store) StrayKeys(ctx context.Context, limit int) (keys []string, err error) {
+// StrayKeys implements [backend.Keys.StrayKeys].
+func (s *store) StrayKeys(ctx context.Context, limit int) (keys []string, err error) {
 	err = s.view(ctx, func(r *session) error { return r.All(ctx, &keys, strayKeys, limitOr(limit)) })
 	return keys, err
 }
@@ -115,10 +116,8 @@ WHERE o.key <> '' AND r.state NOT IN (2, 3, 4) AND NOT EXISTS (SELECT 1 FROM ope
 ORDER BY r.n`
 )
 
-// RepairKeys releases the keys that no open run holds. It gives open runs back the keys that they have lost, unless
-// another run has the key now. It returns how many keys it released and gave back. Only a program that is not Ebb can
-// cause such a state. No other process may use the database.
-func (s *Store) RepairKeys(ctx context.Context) (released, restored int64, err error) {
+// RepairKeys: see [Store.RepairKeys].
+func (s *store) RepairKeys(ctx context.Context) (released, restored int64, err error) {
 	err = s.update(ctx, &write{alone: true, do: func(ctx context.Context, w *session) (err error) {
 		restored = 0
 		if released, err = w.Exec(ctx, releaseStrayKeys); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -26,11 +27,11 @@ func BenchmarkLargeResults(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				cp := storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Refs: atoms, Time: began}}
+				cp := backend.Checkpoint{Head: backend.Head{State: states.FlowRunning, Refs: atoms, Time: began}}
 				for i := range atoms {
 					data := make(atom.Value, size)
 					data[0] = atom.CodecJSON
-					cp.Payloads = append(cp.Payloads, storage.Payload{Ref: int64(i + 1), Data: data})
+					cp.Payloads = append(cp.Payloads, backend.Payload{Ref: int64(i + 1), Data: data})
 					cp.Atoms = append(cp.Atoms, storage.Atom{
 						Path: fmt.Sprintf("task-%03d", i), Live: true, State: states.TaskSuccess, Attempt: 1,
 						Result: storage.Held{Ref: int64(i + 1), Data: data}, StartedAt: began, EndedAt: began,

@@ -16,7 +16,7 @@ func TestLargeRows(t *testing.T) {
 WHERE type = 'table' AND sql LIKE '%WITHOUT ROWID%' AND sql LIKE '%BLOB%'`).Scan(&tables); err != nil {
 		t.Fatal(err)
 	}
-	// Records of atoms leave values above storage.InlineLimit out. Most rows of history fit into a quarter of a page.
+	// Records of atoms leave values above backend.InlineLimit out. Most rows of history fit into a quarter of a page.
 	if want := "atoms history settled"; tables != want {
 		t.Errorf("tables WITHOUT ROWID that have BLOBs: %s, want %s", tables, want)
 	}

@@ -43,7 +43,7 @@ const (
 // third of a lease. With a shorter lease, other processes take over the runs of a dead process sooner, and a
 // process that stalls loses its runs sooner. Lease has no effect on a file, where the operating system reports
 // which owners live.
-func Lease(d time.Duration) Option { return func(s *Store) { s.lease = d } }
+func Lease(d time.Duration) Option { return func(s *store) { s.lease = d } }
 
 // A leaseRenewer renews the lease of a store's owner on a server, by the server's clock. It also forwards
 // notifications of other processes. It has a connection of its own, so that no other statement delays it.
@@ -95,7 +95,7 @@ func (k *leaseRenewer) ownerArgs() []any {
 }
 
 // newLeaseRenewer registers the owner of a store and renews its lease until close.
-func newLeaseRenewer(ctx context.Context, s *Store) (*leaseRenewer, error) {
+func newLeaseRenewer(ctx context.Context, s *store) (*leaseRenewer, error) {
 	host, _ := os.Hostname() // "" if the system does not report it
 	now := time.UnixMicro(time.Now().UnixMicro()).UTC()
 	owner := storage.Owner{ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
@@ -40,22 +41,21 @@ func readLimits(ctx context.Context, s *session) ([]storage.Limit, error) {
 
 // limitsBy returns the limits that a query selects, never nil.
 func limitsBy(ctx context.Context, s *session, query string) ([]storage.Limit, error) {
-	var rows []struct {
-		Flow, Label string
-		Runs, Rate  int
-		Per         int64 // in microseconds
-	}
-	if err := s.All(ctx, &rows, query); err != nil {
-		return nil, err
-	}
-	limits := make([]storage.Limit, len(rows))
-	for i, r := range rows {
-		limits[i] = storage.Limit{
-			Flow: r.Flow, Label: r.Label, Runs: r.Runs, Rate: r.Rate,
-			Per: time.Duration(r.Per) * time.Microsecond,
-		}
-	}
-	return limits, nil
+	return readable(ctx, s, (*limitRow).limit, query)
+}
+
+type limitRow struct {
+	unread
+
+	Flow, Label string
+	Runs, Rate  int
+	Per         int64 // in microseconds
+}
+
+func (r *limitRow) limit() (storage.Limit, error) {
+	return storage.Limit{
+		Flow: r.Flow, Label: r.Label, Runs: r.Runs, Rate: r.Rate, Per: time.Duration(r.Per) * time.Microsecond,
+	}, nil
 }
 
 // keptLimits returns all limits and keeps them unchanged until the transaction ends. A process that sets a limit
@@ -121,10 +121,10 @@ func (c *commit) admit(ctx context.Context, w *session) error {
 	return admit(ctx, w, c.claim.Run, c.n, c.bucket)
 }
 
-// SetLimit implements [storage.Limiter.SetLimit]. If the set of limits by runs changes, it puts all runs that have
+// SetLimit implements [backend.Limiter.SetLimit]. If the set of limits by runs changes, it puts all runs that have
 // not ended into new buckets.
-func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
-	if err := limit.Check(); err != nil {
+func (s *store) SetLimit(ctx context.Context, limit storage.Limit) error {
+	if err := backend.CheckLimit(&limit); err != nil {
 		return err
 	}
 	return s.change(ctx, &write{
@@ -165,8 +165,8 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	})
 }
 
-// Limits implements [storage.Limiter.Limits].
-func (s *Store) Limits(ctx context.Context) (limits []storage.Limit, err error) {
+// Limits implements [backend.Limiter.Limits].
+func (s *store) Limits(ctx context.Context) (limits []storage.Limit, err error) {
 	err = s.view(ctx, func(r *session) (err error) {
 		limits, err = readLimits(ctx, r)
 		return err
@@ -174,8 +174,8 @@ func (s *Store) Limits(ctx context.Context) (limits []storage.Limit, err error) 
 	return limits, err
 }
 
-// Limited implements [storage.Limiter.Limited].
-func (s *Store) Limited(ctx context.Context, run string) (limited *storage.LimitedError, err error) {
+// Limited implements [backend.Limiter.Limited].
+func (s *store) Limited(ctx context.Context, run string) (limited *storage.LimitedError, err error) {
 	err = s.view(ctx, func(r *session) error {
 		row, err := findRun(ctx, r, run)
 		if err != nil || row.Owner != "" || row.Bucket == 0 {

@@ -62,6 +62,9 @@ func (a *arguments) add(value any) string {
 	return "$" + strconv.Itoa(len(*a))
 }
 
+// next returns the placeholder of the argument that follows.
+func (a *arguments) next() string { return "$" + strconv.Itoa(len(*a)+1) }
+
 var placeholder = regexp.MustCompile(`\$[0-9]+`)
 
 // usedBy returns the arguments that a query uses, and the query with placeholders for only these. A server refuses
@@ -88,11 +91,15 @@ func newListing(ctx context.Context, r *session, q *storage.RunQuery) (*listing,
 	if l.few || l.plain {
 		return l, nil
 	}
-	if err := r.All(ctx, &l.classes, find, args...); err != nil {
-		return nil, err
-	}
+	l.classes, err = readable(ctx, r, func(row *classRow) (class, error) { return row.Class, nil }, find, args...)
 	l.classes = slices.DeleteFunc(l.classes, func(c class) bool { return !l.selects(c) })
-	return l, nil
+	return l, err
+}
+
+type classRow struct {
+	unread
+
+	Class class
 }
 
 // listingOf returns a listing that has no classes yet, and the query for the classes that its index has.

@@ -50,7 +50,7 @@ func (l *listing) page() string {
 }
 
 func (l *listing) join() string {
-	if l.dialect == fileDialect {
+	if l.dialect.db == onSQLite {
 		return `CROSS JOIN`
 	}
 	return `JOIN`
@@ -129,7 +129,7 @@ func (l *listing) part(columns string, conditions []string, checks []check) stri
 // partOf returns a query for columns of the runs that meet the conditions and the checks.
 func (l *listing) partOf(columns string, conditions []string, checks []check) string {
 	from := l.table
-	if l.dialect == fileDialect && !l.few {
+	if l.dialect.db == onSQLite && !l.few {
 		from += ` INDEXED BY ` + l.index
 	}
 	reads := func(row join) bool { // the row is not in the table of the index

@@ -46,7 +46,7 @@ func listsServed() map[string][]storage.RunQuery {
 }
 
 // explain returns how a store runs a query.
-func explain(t *testing.T, s *Store, query string, args []any) (plan []string) {
+func explain(t *testing.T, s *store, query string, args []any) (plan []string) {
 	t.Helper()
 	err := s.view(t.Context(), func(r *session) error {
 		if r.dialect.locks {
@@ -78,14 +78,14 @@ func TestListPlans(t *testing.T) {
 	for name, dsn := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "ebb.db"), "postgres": postgrestest.DSN(t)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := fileDialect
+			d := &fileDialect
 			if name == "postgres" {
 				d = &serverDialect
 				if _, err := Migrate(t.Context(), dsn); err != nil {
 					t.Fatal(err)
 				}
 			}
-			s, err := Open(t.Context(), dsn)
+			s, err := openStore(t.Context(), dsn)
 			if err != nil {
 				t.Fatal(err)
 			}

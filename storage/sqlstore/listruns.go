@@ -6,14 +6,15 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// Runs implements [storage.Reader.Runs].
-func (s *Store) Runs(ctx context.Context, q storage.RunQuery) (runs []storage.Run, err error) {
+// Runs implements [backend.Reader.Runs].
+func (s *store) Runs(ctx context.Context, q storage.RunQuery) (runs []storage.Run, err error) {
 	err = s.listing(ctx, &q, func(r *session) error {
 		l, err := newListing(ctx, r, &q)
 		if err == nil && !l.empty() {
@@ -24,9 +25,9 @@ func (s *Store) Runs(ctx context.Context, q storage.RunQuery) (runs []storage.Ru
 	return runs, err
 }
 
-// Look implements [storage.Reader.Look]. If runs are checked one by one, it first finds the place up to which it looks,
+// Look implements [backend.Reader.Look]. If runs are checked one by one, it first finds the place up to which it looks,
 // in the index alone.
-func (s *Store) Look(ctx context.Context, q storage.RunQuery, most int) (found storage.LookResult, err error) {
+func (s *store) Look(ctx context.Context, q storage.RunQuery, most int) (found backend.LookResult, err error) {
 	err = s.listing(ctx, &q, func(r *session) error {
 		if err := onlyIndexes(ctx, r); err != nil {
 			return err
@@ -93,7 +94,8 @@ func (l *listing) runs(ctx context.Context, r *session) (runs []storage.Run, mor
 		run, err := rows[i].decode(ctx, r, l.q.Brief)
 		switch {
 		case errors.Is(err, storage.ErrCorrupt):
-			run.Err, run.Failure = err, unreadable(err)
+			run.Err = ofRun(run.ID, err)
+			run.Failure = unreadable(run.Err)
 		case err != nil:
 			return nil, false, err
 		}
@@ -104,8 +106,8 @@ func (l *listing) runs(ctx context.Context, r *session) (runs []storage.Run, mor
 	return runs, space.Full() || len(runs) < len(rows), nil
 }
 
-// CountRuns implements [storage.Reader.CountRuns].
-func (s *Store) CountRuns(ctx context.Context, q storage.RunQuery) (n int, err error) {
+// CountRuns implements [backend.Reader.CountRuns].
+func (s *store) CountRuns(ctx context.Context, q storage.RunQuery) (n int, err error) {
 	err = s.listing(ctx, &q, func(r *session) error {
 		l, err := newListing(ctx, r, &q)
 		if err == nil && !l.empty() {
@@ -117,8 +119,8 @@ func (s *Store) CountRuns(ctx context.Context, q storage.RunQuery) (n int, err e
 }
 
 // listing checks the query and reads with f.
-func (s *Store) listing(ctx context.Context, q *storage.RunQuery, f func(*session) error) error {
-	if err := q.Check(); err != nil {
+func (s *store) listing(ctx context.Context, q *storage.RunQuery, f func(*session) error) error {
+	if err := backend.CheckRunQuery(q); err != nil {
 		return err
 	}
 	if !q.Due.IsZero() && !s.readOnly {
@@ -175,9 +177,8 @@ const needsPerson = `(undone = ` + undoFailed + ` OR state = ` + flowHeld + ` AN
 const selectLargest = selectRuns +
 	` WHERE r.n IN (SELECT n FROM runs ORDER BY bytes DESC, n DESC LIMIT $1) ORDER BY r.bytes DESC, r.n DESC`
 
-// Largest returns up to limit runs that have written the most bytes, largest first, see [storage.Growth]. It reads
-// the row of every run.
-func (s *Store) Largest(ctx context.Context, limit int) (runs []storage.Run, err error) {
+// Largest: see [Store.Largest].
+func (s *store) Largest(ctx context.Context, limit int) (runs []storage.Run, err error) {
 	err = s.view(ctx, func(r *session) error {
 		rows, err := each[runRow](ctx, r, selectLargest, limit)
 		if err != nil {
@@ -206,8 +207,8 @@ WHERE l.key = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON)))) AND
 AND l.class < ` + openClasses,
 }
 
-// Labeled implements [storage.Reader.Labeled].
-func (s *Store) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
+// Labeled implements [backend.Reader.Labeled].
+func (s *store) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
 	if err := rules.CheckLabeled(value, keys); err != nil || len(keys) == 0 {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func BenchmarkLists(b *testing.B) {
 		},
 	} {
 		b.Run(name, func(b *testing.B) {
-			s, err := Open(b.Context(), dsn())
+			s, err := openStore(b.Context(), dsn())
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -9,16 +9,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // Tally implements [storage.Reader.Tally].
-func (s *Store) Tally(ctx context.Context, q storage.RunQuery, t storage.TallyQuery) (
-	counted storage.Tally, err error,
+func (s *store) Tally(ctx context.Context, q storage.RunQuery, t backend.TallyQuery) (
+	counted backend.Tally, err error,
 ) {
 	q.Limit = 0
-	counted.Counts = map[storage.TallyKey]int{}
+	counted.Counts = map[backend.TallyKey]int{}
 	err = s.listing(ctx, &q, func(r *session) error {
 		if err := onlyIndexes(ctx, r); err != nil {
 			return err
@@ -55,7 +58,11 @@ func (l *listing) reachTime(ctx context.Context, r *session, runs int) (*storage
 	var at []moment
 	query, args := l.args.usedBy(`SELECT ` + first + `(at) AS at FROM (` + strings.Join(parts, "\n  UNION ALL ") +
 		`) AS parts`)
-	if err := r.Once(ctx, &at, query, args...); err != nil || len(at) == 0 || !at[0].Valid {
+	err := corrupt(r.Once(ctx, &at, query, args...))
+	if r.dialect.damage.leftOut(err) {
+		return nil, nil //nolint:nilnil // the list is read without the place
+	}
+	if err != nil || len(at) == 0 || !at[0].Valid {
 		return nil, err
 	}
 	return l.placeAt(at[0].time(), number), nil
@@ -128,7 +135,7 @@ type tallyQuery struct {
 }
 
 // tally counts the runs of the listing. For each part of the index, the query returns few rows.
-func (l *listing) tally(ctx context.Context, r *session, t *storage.TallyQuery, counts map[storage.TallyKey]int) error {
+func (l *listing) tally(ctx context.Context, r *session, t *backend.TallyQuery, counts map[backend.TallyKey]int) error {
 	q := tallyQuery{listing: l, width: t.Width.Microseconds()}
 	if q.width > 0 && !t.Since.IsZero() {
 		q.since = t.Since.UnixMicro() / q.width
@@ -146,20 +153,27 @@ func (l *listing) tally(ctx context.Context, r *session, t *storage.TallyQuery, 
 		query = `WITH RECURSIVE ` + strings.Join(q.spans, ",\n  ") + "\n" + query
 	}
 	query, args := l.args.usedBy(query)
-	var rows []struct {
-		State uint8
-		Span  int64
-		Runs  int
-	}
-	if err := r.Once(ctx, &rows, query, args...); err != nil {
-		return err
-	}
-	for _, row := range rows {
-		if row.Runs > 0 {
-			counts[storage.TallyKey{State: states.Flow(row.State), Span: row.Span}] += row.Runs
+	return r.EachOnce(ctx, query, args, func(found *sqlx.Rows) (bool, error) {
+		var row tallyRow
+		if err := scanRow(found, &row); err != nil {
+			return false, err
 		}
-	}
-	return nil
+		if r.dialect.damage.leftOut(row.damage) {
+			return true, nil
+		}
+		if row.Runs > 0 {
+			counts[backend.TallyKey{State: states.Flow(row.State), Span: row.Span}] += row.Runs
+		}
+		return true, nil
+	})
+}
+
+type tallyRow struct {
+	unread
+
+	State uint8
+	Span  int64
+	Runs  int
 }
 
 // group counts the runs of a stretch by reading all of them.

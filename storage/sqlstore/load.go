@@ -2,8 +2,11 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 )
@@ -22,7 +25,7 @@ type loading struct {
 }
 
 // load reads the snapshot with which a process resumes a run.
-func load(ctx context.Context, s *session, row *runRow) (*storage.Snapshot, error) {
+func load(ctx context.Context, s *session, row *runRow) (*backend.Snapshot, error) {
 	l, err := startLoading(ctx, s, row)
 	if err != nil {
 		return nil, err
@@ -56,26 +59,30 @@ func startLoadings(ctx context.Context, s *session, rows []runRow, whole bool) (
 
 // post asks for the rows of each table that may have some. They are there after the next Flush.
 func (l *loading) post(ctx context.Context, s *session) error {
-	decoded := func(err error) error {
-		if l.err == nil {
-			l.err = err
-		}
-		return err
-	}
 	for _, part := range [...]struct {
 		is    parts
+		what  string
 		rows  any
 		query string
 		args  []any
 	}{
-		{hasLabels, &l.labels, selectLabels, []any{l.N}},
-		{hasAtoms, &l.atoms, selectLiveAtoms, []any{l.N, "", limitOr(0)}},
-		{hasMessages, &l.messages, selectMessages, []any{l.N, 0, math.MaxInt}},
-		{hasTokens, &l.tokens, selectOpenTokens, []any{l.N}},
-		{hasTimers, &l.timers, selectRunTimers, []any{l.N}},
+		{hasLabels, "labels", &l.labels, selectLabels, []any{l.N}},
+		{hasAtoms, "atoms", &l.atoms, selectLiveAtoms, []any{l.N, "", limitOr(0)}},
+		{hasMessages, "messages", &l.messages, selectMessages, []any{l.N, 0, math.MaxInt}},
+		{hasTokens, "tokens", &l.tokens, selectOpenTokens, []any{l.N}},
+		{hasTimers, "timers", &l.timers, selectRunTimers, []any{l.N}},
 	} {
 		if l.Has&part.is == 0 {
 			continue
+		}
+		decoded := func(err error) error {
+			if err = corrupt(err); !errors.Is(err, storage.ErrCorrupt) {
+				return err
+			}
+			if l.err == nil {
+				l.err = fmt.Errorf("%s: %w", part.what, err)
+			}
+			return nil
 		}
 		if err := s.PostRead(ctx, part.rows, decoded, part.query, part.args...); err != nil {
 			return err
@@ -84,8 +91,13 @@ func (l *loading) post(ctx context.Context, s *session) error {
 	return nil
 }
 
-// snapshot decodes the rows. It reads large values from their table.
-func (l *loading) snapshot(ctx context.Context, s *session) (*storage.Snapshot, error) {
+// snapshot decodes the rows. It reads large values from their table. The error of a row that cannot be read names it.
+func (l *loading) snapshot(ctx context.Context, s *session) (*backend.Snapshot, error) {
+	snap, err := l.decodeAll(ctx, s)
+	return snap, ofRun(l.ID, err)
+}
+
+func (l *loading) decodeAll(ctx context.Context, s *session) (*backend.Snapshot, error) {
 	if l.err != nil {
 		return nil, l.err
 	}
@@ -96,7 +108,7 @@ func (l *loading) snapshot(ctx context.Context, s *session) (*storage.Snapshot, 
 	if l.Has&hasLabels != 0 {
 		run.Labels = labelsFrom(l.labels)
 	}
-	snap := &storage.Snapshot{Run: run}
+	snap := &backend.Snapshot{Run: run}
 	newest, err := inline.Records(l.Recent).ByPath()
 	if err != nil {
 		return nil, err
@@ -105,12 +117,15 @@ func (l *loading) snapshot(ctx context.Context, s *session) (*storage.Snapshot, 
 	if snap.Atoms, err = decodeAtoms(live, 0, payloadsOf(ctx, s, l.N)); err != nil {
 		return nil, err
 	}
-	if snap.Messages, err = decodeMessages(l.messages, l.ID); err != nil {
+	if snap.Messages, err = all(l.messages, messagesOf(l.ID)); err != nil {
 		return nil, err
 	}
-	if snap.Tokens, err = decodeTokens(l.tokens); err != nil {
+	if snap.Tokens, err = all(l.tokens, (*tokenRow).token); err != nil {
 		return nil, err
 	}
-	snap.Timers = decodeTimers(l.timers, l.ID)
+	if snap.Timers, err = all(l.timers, timersOf(l.ID)); err != nil {
+		return nil, err
+	}
+	snap.Timers = byDue(snap.Timers)
 	return snap, nil
 }

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/storage"
@@ -116,7 +117,7 @@ func child(role, file, killAt string) error {
 }
 
 // commitWhenTold makes a commit for each line of input, and reports the result. The next line repeats a refused commit.
-func commitWhenTold(ctx context.Context, s *sqlstore.Store, claim storage.Claim) error {
+func commitWhenTold(ctx context.Context, s *sqlstore.Store, claim backend.Claim) error {
 	n := int64(0)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		err := s.Commit(ctx, claim, checkpoint(n))
@@ -130,11 +131,11 @@ func commitWhenTold(ctx context.Context, s *sqlstore.Store, claim storage.Claim)
 			return err
 		}
 	}
-	return s.Close() //nolint:contextcheck // it has none
+	return s.Close()
 }
 
 // commit makes n commits, and says so after each of the first.
-func commit(ctx context.Context, s *sqlstore.Store, claim storage.Claim, n, told int64) error {
+func commit(ctx context.Context, s *sqlstore.Store, claim backend.Claim, n, told int64) error {
 	for i := range n {
 		if err := s.Commit(ctx, claim, checkpoint(i)); err != nil {
 			return err
@@ -147,7 +148,7 @@ func commit(ctx context.Context, s *sqlstore.Store, claim storage.Claim, n, told
 }
 
 // add puts a line into the user's table, under a key of its own.
-func add(ctx context.Context, s *sqlstore.Store, claim storage.Claim, line string) error {
+func add(ctx context.Context, s *sqlstore.Store, claim backend.Claim, line string) error {
 	_, err := s.Transact(ctx, claim, line, func(tx *sql.Tx) (atom.Value, error) {
 		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS ledger (line TEXT)"); err != nil {
 			return nil, fmt.Errorf("%w: %w", errUsers, err)
@@ -167,9 +168,9 @@ func say(line string) { _, _ = os.Stdout.WriteString(line + "\n") }
 
 // checkpoint returns the nth checkpoint of a run that says in several tables how
 // far it has come.
-func checkpoint(n int64) *storage.Checkpoint {
-	return &storage.Checkpoint{
-		Head:    storage.Head{Seq: n, Entries: n + 1},
+func checkpoint(n int64) *backend.Checkpoint {
+	return &backend.Checkpoint{
+		Head:    backend.Head{Seq: n, Entries: n + 1},
 		Atoms:   []storage.Atom{{Path: "x", Live: true, Attempt: int(n + 1)}},
 		History: []storage.Entry{{Seq: n + 1, Path: "x"}},
 		Push:    []storage.Undo{{N: n + 1, Path: "x"}},

@@ -3,10 +3,10 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/awaited"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -39,7 +39,7 @@ WHERE n = $2`
 		FROM messages WHERE run = $1 AND n > $2 ORDER BY n LIMIT $3`
 	countMessages = `SELECT count(*) FROM messages WHERE run = $1`
 	selectUnread  = `SELECT n, kind, path, incarnation, name, key, sent, sender, receipt, issuer
-		FROM messages WHERE run = $1 ORDER BY n LIMIT $2`
+		FROM messages WHERE run = $1 ORDER BY n LIMIT $2 + 0`
 	selectOpen    = `SELECT r.n, r.state FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1`
 	selectWakeups = `SELECT wakeups FROM runs WHERE n = $1`
 )
@@ -66,8 +66,8 @@ func deliver(ctx context.Context, w *session, n int64, l *storage.Message) error
 
 const countKey = `SELECT count(*) FROM message_keys k JOIN origins o ON o.n = k.run WHERE o.id = $1 AND k.key = $2`
 
-// Received implements [storage.Inbox.Received].
-func (s *Store) Received(ctx context.Context, run, key string) (received bool, err error) {
+// Received implements [backend.Inbox.Received].
+func (s *store) Received(ctx context.Context, run, key string) (received bool, err error) {
 	err = s.view(ctx, func(r *session) error {
 		var n int
 		err := r.Get(ctx, &n, countKey, run, key)
@@ -82,8 +82,8 @@ const selectReceiver = `SELECT o.id AS run, r.state, (SELECT count(*) FROM messa
   (SELECT s.body FROM records s WHERE s.kind = '` + awaited.RecordKind + `' AND s.key = o.structure) AS awaited
 FROM runs r JOIN origins o ON o.n = r.n WHERE r.n = $1`
 
-// takes returns why run n does not take a message that somebody sends.
-func takes(ctx context.Context, w *session, n int64, l *storage.Message) error {
+// readReceiver returns what decides whether run n takes a message that somebody sends. It reads the whole inbox.
+func readReceiver(ctx context.Context, w *session, n int64) (*rules.Receiver, error) {
 	var r struct {
 		Run      string
 		State    uint8
@@ -92,25 +92,47 @@ func takes(ctx context.Context, w *session, n int64, l *storage.Message) error {
 		Awaited  []byte
 	}
 	if err := w.Get(ctx, &r, selectReceiver, n); err != nil {
-		return err
+		return nil, err
 	}
 	of := rules.Receiver{Run: r.Run, State: states.Flow(r.State), Messages: r.Messages, Bytes: r.Bytes, Awaited: r.Awaited}
-	return of.Takes(l)
+	return &of, nil
+}
+
+// receivers has the receivers of a transaction's messages, by the number of their run.
+type receivers map[int64]*rules.Receiver
+
+// takes returns why run n does not take a message that somebody sends. If it does, the message counts.
+func (of receivers) takes(ctx context.Context, w *session, n int64, l *storage.Message) error {
+	r := of[n]
+	if r == nil {
+		var err error
+		if r, err = readReceiver(ctx, w, n); err != nil {
+			return err
+		}
+		of[n] = r
+	}
+	if err := r.Takes(l); err != nil {
+		return err
+	}
+	r.Messages++
+	r.Bytes += int64(len(l.Body))
+	return nil
 }
 
 // deliverAll delivers messages, unless the run has had a message with the same key. If no run can receive one, it
 // returns the message to its sender if it has a receipt. If it has none, deliverAll drops it or, if drop is false,
 // returns an error, as it does for a message that the run does not take.
 func deliverAll(ctx context.Context, w *session, messages []storage.Message, drop bool) error {
+	of := receivers{}
 	for i := range messages {
 		l := &messages[i]
 		n, err := addressee(ctx, w, l)
 		if errors.Is(err, storage.ErrNotFound) && l.Receipt != "" {
-			back := l.Returned(noReceiver)
+			back := backend.Returned(l, noReceiver)
 			l = &back
 			n, err = addressee(ctx, w, l)
 		}
-		if errors.Is(err, storage.ErrNotFound) && (drop || l.NeedsOpen()) {
+		if errors.Is(err, storage.ErrNotFound) && (drop || backend.NeedsOpen(l)) {
 			continue
 		}
 		if err != nil {
@@ -118,7 +140,7 @@ func deliverAll(ctx context.Context, w *session, messages []storage.Message, dro
 		}
 		fresh, err := isFresh(ctx, w, n, l)
 		if err == nil && fresh && !drop {
-			err = takes(ctx, w, n, l)
+			err = of.takes(ctx, w, n, l)
 		}
 		if err == nil && fresh {
 			err = deliver(ctx, w, n, l)
@@ -142,7 +164,7 @@ func addressee(ctx context.Context, w *session, l *storage.Message) (int64, erro
 	if err := w.hold(ctx, l.Run); err != nil {
 		return 0, err
 	}
-	if !l.NeedsOpen() {
+	if !backend.NeedsOpen(l) {
 		return numberOf(ctx, w, l.Run)
 	}
 	var row struct {
@@ -188,10 +210,10 @@ func addressees(messages []storage.Message) []string {
 	return runs
 }
 
-// Send implements [storage.Inbox.Send].
-func (s *Store) Send(ctx context.Context, messages ...storage.Message) error {
+// Send implements [backend.Inbox.Send].
+func (s *store) Send(ctx context.Context, messages ...storage.Message) error {
 	for i := range messages {
-		if err := messages[i].Check(); err != nil {
+		if err := backend.CheckMessage(&messages[i]); err != nil {
 			return err
 		}
 	}
@@ -214,14 +236,12 @@ func takeMessages(ctx context.Context, w *session, n int64, taken []int64) error
 func readMessages(ctx context.Context, s *session, n int64, run string, after int64,
 	limit int,
 ) ([]storage.Message, error) {
-	var rows []messageRow
-	if err := s.All(ctx, &rows, selectMessages, n, after, limit); err != nil {
-		return nil, err
-	}
-	return decodeMessages(rows, run)
+	return intact(ctx, s, messagesOf(run), selectMessages, n, after, limit)
 }
 
 type messageRow struct {
+	unread
+
 	N           int64
 	Kind        string
 	Path        string
@@ -237,21 +257,16 @@ type messageRow struct {
 	Issuer      string
 }
 
-func decodeMessages(rows []messageRow, run string) ([]storage.Message, error) {
-	out := make([]storage.Message, len(rows))
-	for i := range rows {
-		r := &rows[i]
+// messagesOf returns the function that decodes messages to a run.
+func messagesOf(run string) func(*messageRow) (storage.Message, error) {
+	return func(r *messageRow) (storage.Message, error) {
 		failure, err := codec.DecodeFailure(r.Failure)
-		if err != nil {
-			return nil, fmt.Errorf("%w (message %d of run %q)", err, r.N, run)
-		}
-		out[i] = storage.Message{
+		return storage.Message{
 			N: r.N, Run: run, Kind: flow.MessageKind(r.Kind), Path: r.Path, Incarnation: r.Incarnation,
 			Name: r.Name, Key: r.Key, Body: r.Body, Failure: failure, Sent: r.Sent.time(),
 			From: r.Sender, Receipt: r.Receipt, Note: r.Note, Issuer: storage.ParseIssuer(r.Issuer),
-		}
+		}, err
 	}
-	return out, nil
 }
 
 // These statements are for SQLite; [arrivalTracker] has the ones for PostgreSQL.
@@ -264,21 +279,29 @@ FROM messages l CROSS JOIN runs r ON r.n = l.run CROSS JOIN origins o ON o.n = l
 WHERE l.arrival > $1 AND r.owner = $2 ORDER BY l.arrival`
 )
 
-// RunsWithMessages implements [storage.Inbox.RunsWithMessages]. It makes two lookups, and one for each new message
+type arrivalRow struct {
+	unread
+	backend.Arrival
+}
+
+func (r *arrivalRow) arrival() (backend.Arrival, error) { return r.Arrival, nil }
+
+// RunsWithMessages implements [backend.Inbox.RunsWithMessages]. It makes two lookups, and one for each new message
 // that is still in an inbox. It also notices if another process declared this owner dead.
-func (s *Store) RunsWithMessages(ctx context.Context, since int64) (changed []storage.Arrival, now int64, err error) {
+func (s *store) RunsWithMessages(ctx context.Context, since int64) (changed []backend.Arrival, now int64, err error) {
 	if s.readOnly {
 		return nil, since, nil // this store owns no runs
 	}
 	if s.leaseRenewer != nil {
 		return s.leaseRenewer.arrivals.since(ctx, s, since)
 	}
-	var messages []storage.Arrival
-	err = s.view(ctx, func(r *session) error {
+	var messages []backend.Arrival
+	err = s.view(ctx, func(r *session) (err error) {
 		if err := r.Get(ctx, &now, lastArrival); err != nil {
 			return err
 		}
-		return r.All(ctx, &messages, selectArrivals, since, s.owner.ID)
+		messages, err = readable(ctx, r, (*arrivalRow).arrival, selectArrivals, since, s.owner.ID)
+		return err
 	})
 	if err == nil && s.notifier.Others.Swap(false) { // only another process can have declared this owner dead
 		if err = s.reregister(ctx); err != nil {
@@ -291,42 +314,38 @@ func (s *Store) RunsWithMessages(ctx context.Context, since int64) (changed []st
 	return rules.LastArrivals(messages), max(since, now), nil
 }
 
-// Messages implements [storage.Inbox.Messages].
-func (s *Store) Messages(ctx context.Context, run string,
+// Messages implements [backend.Inbox.Messages].
+func (s *store) Messages(ctx context.Context, run string,
 	after int64,
 ) (wakeups int64, messages []storage.Message, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) (err error) {
 		if err := r.Get(ctx, &wakeups, selectWakeups, n); err != nil {
 			return err
 		}
-		messages, err = readMessages(ctx, r, n, run, after, storage.MaxMessages)
+		messages, err = readMessages(ctx, r, n, run, after, backend.MaxMessages)
 		return err
 	})
 	return wakeups, messages, err
 }
 
-// Unread implements [storage.Inbox.Unread].
-func (s *Store) Unread(ctx context.Context, run string, most int) (all int64, first []storage.Message, err error) {
+// Unread implements [backend.Inbox.Unread].
+func (s *store) Unread(ctx context.Context, run string, most int) (all int64, first []storage.Message, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) (err error) {
-		var rows []messageRow
 		if err := r.Get(ctx, &all, countMessages, n); err != nil || all == 0 {
 			return err
 		}
-		if err := r.All(ctx, &rows, selectUnread, n, most); err != nil {
-			return err
-		}
-		first, err = decodeMessages(rows, run)
+		first, err = readableFirst(ctx, r, most, messagesOf(run), selectUnread, n)
 		return err
 	})
 	return all, first, err
 }
 
-// Changed implements [storage.Inbox.Changed]. After a write of this process, the channel is closed at once. After a
+// Changed implements [backend.Inbox.Changed]. After a write of this process, the channel is closed at once. After a
 // write of another process, it is closed within 50 ms, or within 1 s if no change came for ten minutes. On a
 // server, processes notify each other. In case a notification is lost, the channel is also closed about once a
 // second.
-func (s *Store) Changed() <-chan struct{} { return s.notifier.Changes() }
+func (s *store) Changed() <-chan struct{} { return s.notifier.Changes() }
 
-// Version implements [storage.Inbox.Version]. On a server the number also rises about once a second. If a message
+// Version implements [backend.Inbox.Version]. On a server the number also rises about once a second. If a message
 // arrives for a run that is just ending, the number may rise only when the run has ended.
-func (s *Store) Version() int64 { return s.notifier.Count.Load() }
+func (s *store) Version() int64 { return s.notifier.Count.Load() }

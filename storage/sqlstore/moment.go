@@ -40,14 +40,25 @@ func (d *dialect) orNow(t time.Time) time.Time {
 	return t
 }
 
-// Now implements [storage.Lists.Now].
-func (s *Store) Now() time.Time { return s.dialect.Now() }
+// Now implements [backend.Lists.Now].
+func (s *store) Now() time.Time { return s.dialect.Now() }
 
 // moment is the stored form of a time.
 type moment sql.NullInt64
 
 // Scan implements sql.Scanner.
 func (m *moment) Scan(v any) error { return (*sql.NullInt64)(m).Scan(v) }
+
+// earliest returns the smallest time that a query finds after a time; zero if there is none. SQLite sorts what is no
+// number behind all times.
+func (s *session) earliest(ctx context.Context, query string, after time.Time) (time.Time, error) {
+	var at moment
+	err := corrupt(s.Get(ctx, &at, query, after.UnixMicro()))
+	if s.dialect.damage.leftOut(err) {
+		return time.Time{}, nil
+	}
+	return at.time(), err
+}
 
 func (m *moment) time() time.Time {
 	if !m.Valid {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"unicode/utf8"
 
-	"github.com/jmoiron/sqlx"
-
-	"github.com/ebbflow/ebb/internal/codec"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -18,6 +16,8 @@ const (
 )
 
 type recordRow struct {
+	unread
+
 	Kind     string `db:"kind"`
 	Key      string `db:"key"`
 	Revision int64  `db:"revision"`
@@ -26,44 +26,39 @@ type recordRow struct {
 	Body     []byte `db:"body"`
 }
 
-func (r *recordRow) record() storage.NamedRecord {
+func (r *recordRow) record() (storage.NamedRecord, error) {
 	return storage.NamedRecord{
 		Kind: r.Kind, Key: r.Key, Revision: r.Revision, Created: r.Created.time(), Updated: r.Updated.time(), Body: r.Body,
-	}
+	}, legible("key", r.Key)
 }
 
 // NamedRecord implements [storage.NamedRecords.NamedRecord].
-func (s *Store) NamedRecord(ctx context.Context, kind, key string) (record storage.NamedRecord, err error) {
+func (s *store) NamedRecord(ctx context.Context, kind, key string) (record storage.NamedRecord, err error) {
 	var row recordRow
 	if err := s.glance(ctx, func(r *session) error {
 		return notFound(r.Get(ctx, &row, selectRecord, kind, key), "record", key)
 	}); err != nil {
 		return storage.NamedRecord{}, err
 	}
-	return row.record(), nil
+	return row.record()
 }
 
 // NamedRecords implements [storage.NamedRecords.NamedRecords].
-func (s *Store) NamedRecords(ctx context.Context, q storage.RecordQuery) (out []storage.NamedRecord, err error) {
-	if err := q.Check(); err != nil {
+func (s *store) NamedRecords(ctx context.Context, q storage.RecordQuery) (out []storage.NamedRecord, err error) {
+	if err := backend.CheckRecordQuery(&q); err != nil {
 		return nil, err
 	}
 	query, args := listRecords(&q)
-	err = s.view(ctx, func(r *session) error {
-		space := codec.NewSpace(q.Limit)
-		return r.Each(ctx, query, args, func(found *sqlx.Rows) (bool, error) {
-			var row recordRow
-			err := found.StructScan(&row)
-			space.Take(len(row.Body))
-			out = append(out, row.record())
-			return !space.Full(), err
-		})
+	err = s.view(ctx, func(r *session) (err error) {
+		size := func(record *storage.NamedRecord) int { return len(record.Body) }
+		out, err = readablePage(ctx, r, q.Limit, size, (*recordRow).record, query, args...)
+		return err
 	})
 	return out, err
 }
 
 // CountRecords implements [storage.NamedRecords.CountRecords].
-func (s *Store) CountRecords(ctx context.Context, kind, prefix string) (int, error) {
+func (s *store) CountRecords(ctx context.Context, kind, prefix string) (int, error) {
 	args := arguments{kind}
 	query := countRecords + keysFrom(&args, ` AND key >= `, prefix) + keysFrom(&args, ` AND key < `, prefixEnd(prefix))
 	var n int64
@@ -77,14 +72,13 @@ type RecordKind struct {
 	Records int
 }
 
-// RecordKinds returns the kinds of named records that the database has, ordered by kind. It reads the name of every
-// record.
-func (s *Store) RecordKinds(ctx context.Context) (kinds []RecordKind, err error) {
+// RecordKinds: see [Store.RecordKinds].
+func (s *store) RecordKinds(ctx context.Context) (kinds []RecordKind, err error) {
 	err = s.glance(ctx, func(r *session) error { return r.All(ctx, &kinds, selectKinds) })
 	return kinds, err
 }
 
-// listRecords returns the SQL of a RecordQuery, and its arguments. There are few texts.
+// listRecords returns the SQL of a RecordQuery, and its arguments without the limit. There are few texts.
 func listRecords(q *storage.RecordQuery) (string, []any) {
 	text, args := selectRecords, arguments{q.Kind}
 	columns, direction, beyond := `key`, ``, ` > `
@@ -105,7 +99,7 @@ func listRecords(q *storage.RecordQuery) (string, []any) {
 		atLeast, from = ` AND key > `, q.After.Key
 	}
 	text += keysFrom(&args, atLeast, from) + keysFrom(&args, ` AND key < `, end)
-	return text + ` ORDER BY ` + columns + direction + ` LIMIT ` + args.add(limitOr(q.Limit)) + ` + 0`, args
+	return text + ` ORDER BY ` + columns + direction + ` LIMIT ` + args.next() + ` + 0`, args
 }
 
 // keysFrom returns a condition on keys with its bound; "" if the bound is "".

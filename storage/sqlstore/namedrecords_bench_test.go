@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -14,10 +15,10 @@ import (
 const many = 100_000
 
 // filledWith opens a file with that many records and definitions.
-func filledWith(b *testing.B, n int) *Store {
+func filledWith(b *testing.B, n int) *store {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "ebb.db")
-	s, err := Open(b.Context(), file)
+	s, err := openStore(b.Context(), file)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -37,7 +38,7 @@ SELECT n, 'm' || (n / 10), n % 10 + 1, 'asl', zeroblob(1000), 0 FROM r`, n)
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
-	if s, err = Open(b.Context(), file); err != nil {
+	if s, err = openStore(b.Context(), file); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = s.Close() })
@@ -57,11 +58,11 @@ func BenchmarkStartOnRecord(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				record := fmt.Sprint(i%c.records + 1)
 				check := []storage.RecordCheck{{Kind: "machine", Key: record, Revision: int64(i%c.records + 1)}}
-				claim, _, err := storage.ClaimNew(storage.Run{ID: fmt.Sprint(i), Flow: "f"}, check[:c.checks]...)
+				claim, _, err := backend.ClaimNew(storage.Run{ID: fmt.Sprint(i), Flow: "f"}, check[:c.checks]...)
 				if err != nil {
 					b.Fatal(err)
 				}
-				cp := &storage.Checkpoint{Head: storage.Head{Release: true, Time: time.Now()}}
+				cp := &backend.Checkpoint{Head: backend.Head{Release: true, Time: time.Now()}}
 				if err := s.Commit(b.Context(), claim, cp); err != nil {
 					b.Fatal(err)
 				}
@@ -79,7 +80,7 @@ func BenchmarkClaimOfDefinition(b *testing.B) {
 				if err := s.PostJob(b.Context(), storage.Job{ID: fmt.Sprint(i), Flow: fmt.Sprint("m", i%(n/10))}); err != nil {
 					b.Fatal(err)
 				}
-				list, err := s.ClaimJobs(b.Context(), storage.JobClaim{Flows: []string{"f"}, Languages: []string{"asl", "sm4c"}, Lease: time.Minute})
+				list, err := s.ClaimJobs(b.Context(), backend.JobClaim{Flows: []string{"f"}, Languages: []string{"asl", "sm4c"}, Lease: time.Minute})
 				if err != nil || len(list) != 1 {
 					b.Fatal(list, err)
 				}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -33,7 +34,7 @@ func recordListings() iter.Seq2[string, []any] {
 		} {
 			for _, q.Reverse = range []bool{false, true} {
 				q.Kind, q.Limit = "k", 10
-				if !yield(listRecords(&q)) {
+				if query, args := listRecords(&q); !yield(query, append(args, q.Limit)) {
 					return
 				}
 			}
@@ -85,7 +86,7 @@ func TestBatchOnRecords(t *testing.T) {
 				errs[i] = s.Create(t.Context(), run, check)
 				return
 			}
-			claim, _, err := storage.ClaimNew(run, check)
+			claim, _, err := backend.ClaimNew(run, check)
 			if err != nil {
 				t.Error(err)
 				return

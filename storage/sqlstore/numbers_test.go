@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -21,16 +22,16 @@ func TestNumbers(t *testing.T) {
 	db := raw(t, file)
 	for insert, n := range map[string]int{
 		`INSERT INTO schedules (id, spec, flow, version, priority, catch_up, paused, created, next, mark)
-SELECT 's' || n, '@daily', 'f', 0, 0, 1, 0, 1, 9e15, '' FROM v`: storage.MaxSchedules,
+SELECT 's' || n, '@daily', 'f', 0, 0, 1, 0, 1, 9e15, '' FROM v`: backend.MaxSchedules,
 		`INSERT INTO definitions (hash, name, version, language, created, text)
-SELECT 'h' || n, 'd', n, 'asl', 1, '' FROM v`: storage.MaxDefinitions,
+SELECT 'h' || n, 'd', n, 'asl', 1, '' FROM v`: backend.MaxDefinitions,
 	} {
 		_, err := db.ExecContext(t.Context(),
 			`WITH RECURSIVE v (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM v WHERE n < $1) `+insert, n)
 		must(t, err)
 	}
 	begun := time.Now()
-	one := storage.Schedule{ID: "s7", Spec: "@hourly", Flow: "f", Next: begun.Add(time.Hour)}
+	one := backend.Schedule{ID: "s7", Spec: "@hourly", Flow: "f", Next: begun.Add(time.Hour)}
 	must(t, s.PutSchedule(t.Context(), one))
 	one.ID = "more"
 	if err := s.PutSchedule(t.Context(), one); !errors.Is(err, storage.ErrInvalid) || !strings.Contains(err.Error(), "10000") {
@@ -46,7 +47,7 @@ SELECT 'h' || n, 'd', n, 'asl', 1, '' FROM v`: storage.MaxDefinitions,
 	if _, err := s.Definition(t.Context(), "x"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("the definition that was refused: %v", err)
 	}
-	due, _, next, err := s.DueSchedules(t.Context(), storage.Schedule{}, 100)
+	due, _, next, err := s.DueSchedules(t.Context(), backend.Schedule{}, 100)
 	if err != nil || len(due) > 0 || next.IsZero() {
 		t.Errorf("due: %d, next at %v, %v", len(due), next, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/waiting"
@@ -24,9 +25,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
-// A Store keeps runs in a SQLite or PostgreSQL database. It implements [storage.Store], and any number of
-// goroutines may use it. Other stores, in this process or others, may use the same database.
-type Store struct {
+// A store is an open database.
+type store struct {
 	place    string // name of the database in error messages: the file, or the server and its database
 	dialect  *dialect
 	file     string           // path of the file; "" on a server
@@ -60,30 +60,26 @@ type Store struct {
 	closed       error
 }
 
-var _ storage.Store = (*Store)(nil)
+var _ backend.Store = (*store)(nil)
 
 // An Option changes how [Open] opens a store.
-type Option func(*Store)
+type Option func(*store)
 
 // ReadOnly opens the database without changing it: Open creates and migrates nothing and registers no owner, and
 // methods that write return [ErrReadOnly]. If an older Ebb created the database, Open returns [ErrOlder].
-func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
+func ReadOnly() Option { return func(s *store) { s.readOnly = true } }
 
 // Log sets the logger for problems that an operator must handle, such as a process that blocks all other writers.
 // The store logs under the name store. By default, it does not log.
 func Log(log hclog.Logger) Option {
-	return func(s *Store) {
+	return func(s *store) {
 		if s.log = log; log != nil {
 			s.log = log.Named("store")
 		}
 	}
 }
 
-// Open opens the database that the DSN names: "sqlite:PATH", a bare path, or "postgres://…". If a file does not
-// exist, Open creates it. If an older Ebb created the file, Open migrates it. Open refuses foreign files with
-// [ErrForeign] and files of a newer Ebb with [ErrNewer], and does not change them. It returns [ErrNoTables] or
-// [ErrOlder] for a database on a server that [Migrate] has not migrated.
-func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
+func openStore(ctx context.Context, dsn string, opts ...Option) (*store, error) {
 	if postgres.IsDSN(dsn) {
 		return openServer(ctx, dsn, opts)
 	}
@@ -91,9 +87,8 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{
-		place: file, dialect: fileDialect, file: file, dsn: dsn, steps: schema.Migrations, log: hclog.NewNullLogger(),
-	}
+	d := fileDialect
+	s := &store{place: file, dialect: &d, file: file, dsn: dsn, steps: schema.Migrations, log: hclog.NewNullLogger()}
 	if err := s.apply(opts); err != nil {
 		return nil, err
 	}
@@ -103,7 +98,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	}
 	if s.readOnly {
 		s.notifier = wakeup.New(nil)
-		if s.readers, err = openReaders(file, mode); err != nil || mode == dbfile.Frozen {
+		if s.readers, err = openReaders(file, mode, s.dialect); err != nil || mode == dbfile.Frozen {
 			return s, err
 		}
 		if err := s.recordFiles(ctx); err != nil {
@@ -118,7 +113,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 }
 
 // recordFiles records the files of a store that only reads. Those of a copy, which has no WAL, it does not.
-func (s *Store) recordFiles(ctx context.Context) error {
+func (s *store) recordFiles(ctx context.Context) error {
 	var n int // SQLite opens the files beside the database with the first read
 	err := s.view(ctx, func(r *session) error { return r.Get(ctx, &n, "SELECT count(*) FROM sqlite_schema") })
 	if err == nil {
@@ -130,7 +125,7 @@ func (s *Store) recordFiles(ctx context.Context) error {
 	return errors.Join(err, s.readers.close())
 }
 
-func (s *Store) apply(opts []Option) error {
+func (s *store) apply(opts []Option) error {
 	s.hub = waiting.New(waitingSource{s})
 	for _, opt := range opts {
 		opt(s)
@@ -138,21 +133,22 @@ func (s *Store) apply(opts []Option) error {
 	if s.log == nil {
 		return errors.New("sqlstore: the logger is nil")
 	}
+	s.dialect.damage = &damage{log: s.log}
 	return nil
 }
 
-func openReaders(file, mode string) (*readers, error) {
+func openReaders(file, mode string, d *dialect) (*readers, error) {
 	db, err := dbfile.Connect(file, mode, "query_only(1)")
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(maxReaders)
 	db.SetMaxIdleConns(maxReaders)
-	return newReaders(db, fileDialect), nil
+	return newReaders(db, d), nil
 }
 
 // open prepares the store for writing. If open fails, release undoes its steps.
-func (s *Store) open(ctx context.Context) (err error) {
+func (s *store) open(ctx context.Context) (err error) {
 	if err := s.reserve(ctx); err != nil {
 		return err
 	}
@@ -174,7 +170,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.writer.space, err = openLogSpace(s.file); err != nil {
 		return err
 	}
-	if s.readers, err = openReaders(s.file, "rw"); err != nil {
+	if s.readers, err = openReaders(s.file, "rw", s.dialect); err != nil {
 		return err
 	}
 	s.readers.files = s.files
@@ -199,7 +195,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 }
 
 // reserve opens the gates, and creates the file if it does not exist, such that only the intended users may use it.
-func (s *Store) reserve(ctx context.Context) error {
+func (s *store) reserve(ctx context.Context) error {
 	if err := s.openGates(); err != nil {
 		return err
 	}
@@ -207,7 +203,7 @@ func (s *Store) reserve(ctx context.Context) error {
 }
 
 // openGates opens the gates, if the files can be trusted.
-func (s *Store) openGates() error {
+func (s *store) openGates() error {
 	if err := dbfile.Trust(s.file); err != nil {
 		return err
 	}
@@ -216,7 +212,7 @@ func (s *Store) openGates() error {
 		s.turns, err = turns.Open(s.file, s.log, like)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("sqlstore: %s: its folder does not exist: create it, or name another file", s.file)
+		return s.noFolder()
 	}
 	if err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
@@ -224,8 +220,12 @@ func (s *Store) openGates() error {
 	return nil
 }
 
+func (s *store) noFolder() error {
+	return fmt.Errorf("sqlstore: %s: its folder does not exist: create it, or name another file", s.file)
+}
+
 // inTurn calls f during this process's turn to write.
-func (s *Store) inTurn(ctx context.Context, f func() error) (err error) {
+func (s *store) inTurn(ctx context.Context, f func() error) (err error) {
 	if err := s.turns.Enter(ctx.Done()); err != nil {
 		return errors.Join(ctx.Err(), err)
 	}
@@ -237,7 +237,7 @@ func (s *Store) inTurn(ctx context.Context, f func() error) (err error) {
 }
 
 // prepare cleans up after dead processes and migrates the file, one process at a time.
-func (s *Store) prepare(ctx context.Context, w *session) error {
+func (s *store) prepare(ctx context.Context, w *session) error {
 	return s.inTurn(ctx, func() error {
 		if err := s.settle(ctx, w); err != nil {
 			return err
@@ -246,8 +246,8 @@ func (s *Store) prepare(ctx context.Context, w *session) error {
 	})
 }
 
-// Close implements [storage.Store.Close]. It waits for calls that are under way.
-func (s *Store) Close() error {
+// Close implements [backend.Store.Close]. It waits for calls that are under way.
+func (s *store) Close() error {
 	s.closing.Do(func() { s.closed = dberr.Failed(s.place, "close", s.release(context.Background())) })
 	return s.closed
 }
@@ -260,7 +260,7 @@ func (s *Store) Close() error {
 const farewell = 5 * time.Second
 
 // release undoes the steps of open that were completed.
-func (s *Store) release(ctx context.Context) error {
+func (s *store) release(ctx context.Context) error {
 	var errs []error
 	s.hub.Close()
 	if s.notifier != nil {
@@ -305,17 +305,17 @@ func (s *Store) release(ctx context.Context) error {
 }
 
 // view reads in one snapshot.
-func (s *Store) view(ctx context.Context, f func(*session) error) error {
+func (s *store) view(ctx context.Context, f func(*session) error) error {
 	return dberr.Failed(s.place, "read", s.readers.view(ctx, f))
 }
 
 // glance reads with one statement.
-func (s *Store) glance(ctx context.Context, f func(*session) error) error {
+func (s *store) glance(ctx context.Context, f func(*session) error) error {
 	return dberr.Failed(s.place, "read", s.readers.glance(ctx, f))
 }
 
 // viewRun reads records of a run; if the run does not exist, it returns an error.
-func (s *Store) viewRun(ctx context.Context, run string, f func(r *session, n int64) error) error {
+func (s *store) viewRun(ctx context.Context, run string, f func(r *session, n int64) error) error {
 	return s.view(ctx, func(r *session) error {
 		n, err := numberOf(ctx, r, run)
 		if err != nil {
@@ -326,16 +326,16 @@ func (s *Store) viewRun(ctx context.Context, run string, f func(r *session, n in
 }
 
 // update runs a write.
-func (s *Store) update(ctx context.Context, one *write) error {
+func (s *store) update(ctx context.Context, one *write) error {
 	if s.readOnly {
 		return fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
 	}
 	return s.writer.run(ctx, one)
 }
 
-// change runs a write, with what is to be committed beside it, see [storage.Beside].
-func (s *Store) change(ctx context.Context, one *write) error {
-	if line, records := storage.IsBeside(ctx); line != nil || len(records) > 0 {
+// change runs a write, with what is to be committed beside it, see [backend.Beside].
+func (s *store) change(ctx context.Context, one *write) error {
+	if line, records := backend.IsBeside(ctx); line != nil || len(records) > 0 {
 		if err := one.beside(line, records); err != nil {
 			return err
 		}

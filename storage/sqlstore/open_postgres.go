@@ -32,12 +32,12 @@ const (
 )
 
 // openServer opens a database on a server.
-func openServer(ctx context.Context, dsn string, opts []Option) (*Store, error) {
+func openServer(ctx context.Context, dsn string, opts []Option) (*store, error) {
 	server, err := postgres.Parse(dsn)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{
+	s := &store{
 		place: server.Place, server: server, steps: schema.Migrations, lease: server.Lease,
 		notifier: wakeup.New(nil), log: hclog.NewNullLogger(),
 	}
@@ -58,7 +58,7 @@ func openServer(ctx context.Context, dsn string, opts []Option) (*Store, error) 
 	return s, nil
 }
 
-func (s *Store) openServer(ctx context.Context) (err error) {
+func (s *store) openServer(ctx context.Context) (err error) {
 	if err := serverSchema(s.server, s.steps).Check(ctx); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 }
 
 // readClock asks the server for its time.
-func (s *Store) readClock(ctx context.Context) error {
+func (s *store) readClock(ctx context.Context) error {
 	return s.readers.glance(ctx, func(r *session) error {
 		asked, micros := time.Now(), int64(0)
 		err := r.Get(ctx, &micros, selectClock)
@@ -91,7 +91,7 @@ func (s *Store) readClock(ctx context.Context) error {
 }
 
 // writeSessions returns n sessions for writing, which connect when they are needed.
-func (s *Store) writeSessions(n int) []*session {
+func (s *store) writeSessions(n int) []*session {
 	all := make([]*session, n)
 	for i := range all {
 		all[i] = &session{dialect: s.dialect}
@@ -100,7 +100,7 @@ func (s *Store) writeSessions(n int) []*session {
 }
 
 // connectWriter connects a session for writing.
-func (s *Store) connectWriter(ctx context.Context) (*session, error) {
+func (s *store) connectWriter(ctx context.Context) (*session, error) {
 	w, err := newSession(ctx, s.server.DB, s.dialect)
 	if err == nil {
 		w.usersPath, w.usersIdle = s.server.UsersPath, s.server.UsersIdle
@@ -109,7 +109,7 @@ func (s *Store) connectWriter(ctx context.Context) (*session, error) {
 }
 
 // connectShared connects a session for shared transactions.
-func (s *Store) connectShared(ctx context.Context) (*session, error) {
+func (s *store) connectShared(ctx context.Context) (*session, error) {
 	w, err := s.connectWriter(ctx)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -68,8 +69,8 @@ func TestRefusedFiles(t *testing.T) {
 			execute(t, file, "PRAGMA user_version = 99")
 		}, sqlstore.ErrNewer, "): use that or newer"},
 		{"a checkout that was never released", func(t *testing.T, file string) {
-			execute(t, file, "PRAGMA application_id = 0x45626231", "PRAGMA user_version = 10", "CREATE TABLE runs (n INTEGER)")
-		}, sqlstore.ErrOlder, "has schema 10 of a checkout from before version 0.1, which cannot be migrated: finish its runs"},
+			execute(t, file, "PRAGMA application_id = 0x45626231", "PRAGMA user_version = 19", "CREATE TABLE runs (n INTEGER)")
+		}, sqlstore.ErrOlder, "has schema 19 of a checkout from before version 0.1, which cannot be migrated: finish its runs"},
 		{"a folder", func(t *testing.T, file string) {
 			if err := os.Mkdir(file, 0o777); err != nil {
 				t.Fatal(err)
@@ -228,7 +229,7 @@ func TestReadOnly(t *testing.T) {
 		if err := r.Send(t.Context(), storage.Message{Run: "a"}); !errors.Is(err, sqlstore.ErrReadOnly) {
 			t.Errorf("Send: %v", err)
 		}
-		if _, err := r.ClaimJobs(t.Context(), storage.JobClaim{}); !errors.Is(err, sqlstore.ErrReadOnly) {
+		if _, err := r.ClaimJobs(t.Context(), backend.JobClaim{}); !errors.Is(err, sqlstore.ErrReadOnly) {
 			t.Errorf("ClaimJobs: %v", err)
 		}
 	}

@@ -34,46 +34,52 @@ func writeOutbox(ctx context.Context, w *session, run string, outbox []storage.O
 	return nil
 }
 
-// Outgoing implements [storage.Outbox.Outgoing].
-func (s *Store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
-	return s.outbox(ctx, selectOutgoing, micros(now), limitOr(limit))
+// Outgoing implements [backend.Outbox.Outgoing].
+func (s *store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
+	return s.outbox(ctx, limit, selectOutgoing, micros(now))
 }
 
-// ParkedMessages implements [storage.Outbox.ParkedMessages].
-func (s *Store) ParkedMessages(ctx context.Context, limit int) ([]storage.Outgoing, error) {
-	return s.outbox(ctx, selectParked, limitOr(limit))
+// ParkedMessages implements [backend.Outbox.ParkedMessages].
+func (s *store) ParkedMessages(ctx context.Context, limit int) ([]storage.Outgoing, error) {
+	return s.outbox(ctx, limit, selectParked)
 }
 
-// RunOutbox implements [storage.Reader.RunOutbox].
-func (s *Store) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
-	return s.outbox(ctx, selectRunOutbox, run, limitOr(limit))
+// RunOutbox implements [backend.Reader.RunOutbox].
+func (s *store) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
+	return s.outbox(ctx, limit, selectRunOutbox, run)
 }
 
-func (s *Store) outbox(ctx context.Context, query string, args ...any) ([]storage.Outgoing, error) {
-	var rows []struct {
-		N        int64
-		ID       string
-		Run      string
-		Target   string
-		Body     []byte
-		Attempts int
-		NotUntil moment `db:"not_until"`
-		Parked   bool
-		Error    string
-	}
-	err := s.view(ctx, func(r *session) error { return r.All(ctx, &rows, query, args...) })
-	out := make([]storage.Outgoing, len(rows))
-	for i, r := range rows {
-		out[i] = storage.Outgoing{
-			N: r.N, ID: r.ID, Run: r.Run, Target: r.Target, Body: r.Body,
-			Attempts: r.Attempts, NotUntil: r.NotUntil.time(), Parked: r.Parked, Error: r.Error,
-		}
-	}
+type outgoingRow struct {
+	unread
+
+	N        int64
+	ID       string
+	Run      string
+	Target   string
+	Body     []byte
+	Attempts int
+	NotUntil moment `db:"not_until"`
+	Parked   bool
+	Error    string
+}
+
+func (r *outgoingRow) outgoing() (storage.Outgoing, error) {
+	return storage.Outgoing{
+		N: r.N, ID: r.ID, Run: r.Run, Target: r.Target, Body: r.Body,
+		Attempts: r.Attempts, NotUntil: r.NotUntil.time(), Parked: r.Parked, Error: r.Error,
+	}, nil
+}
+
+func (s *store) outbox(ctx context.Context, limit int, query string, args ...any) (out []storage.Outgoing, err error) {
+	err = s.view(ctx, func(r *session) (err error) {
+		out, err = readableFirst(ctx, r, limit, (*outgoingRow).outgoing, query, args...)
+		return err
+	})
 	return out, err
 }
 
-// Sent implements [storage.Outbox.Sent].
-func (s *Store) Sent(ctx context.Context, n ...int64) error {
+// Sent implements [backend.Outbox.Sent].
+func (s *store) Sent(ctx context.Context, n ...int64) error {
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		for _, n := range n {
 			if err := w.Post(ctx, nil, deleteOutgoing, n); err != nil {
@@ -84,8 +90,8 @@ func (s *Store) Sent(ctx context.Context, n ...int64) error {
 	}})
 }
 
-// Unsent implements [storage.Outbox.Unsent].
-func (s *Store) Unsent(ctx context.Context, out storage.Outgoing) error {
+// Unsent implements [backend.Outbox.Unsent].
+func (s *store) Unsent(ctx context.Context, out storage.Outgoing) error {
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		done, err := w.Exec(ctx, updateOutgoing,
 			out.Attempts, micros(out.NotUntil), out.Parked, out.Error, out.N)

@@ -26,7 +26,7 @@ import (
 func lockFile(db, id string) string { return db + "-owner-" + id }
 
 // newOwner returns an owner of this process, not yet registered, and its lock.
-func (s *Store) newOwner() (storage.Owner, *filelock.Lock, error) {
+func (s *store) newOwner() (storage.Owner, *filelock.Lock, error) {
 	host, _ := os.Hostname() // "" if the system does not report it
 	now := time.UnixMicro(time.Now().UnixMicro()).UTC()
 	for {
@@ -39,7 +39,7 @@ func (s *Store) newOwner() (storage.Owner, *filelock.Lock, error) {
 }
 
 // newLock creates and locks the lock file of an owner.
-func (s *Store) newLock(id string) (*filelock.Lock, error) {
+func (s *store) newLock(id string) (*filelock.Lock, error) {
 	like, err := dbfile.Likeness(s.file, s.shared)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func register(ctx context.Context, w *session, o storage.Owner) error {
 const isRegistered = `SELECT count(*) FROM owners WHERE id = $1`
 
 // reregister registers the owner again if another process declared it dead because it lost its lock.
-func (s *Store) reregister(ctx context.Context) error {
+func (s *store) reregister(ctx context.Context) error {
 	s.rising.Lock()
 	defer s.rising.Unlock()
 	known := 0
@@ -112,7 +112,7 @@ func (s *Store) reregister(ctx context.Context) error {
 
 // probe reports whether the owner of a lock file is alive. If the owner is dead and the file exists, probe returns
 // its lock. The caller removes the lock after it has freed the owner's runs and jobs.
-func (s *Store) probe(lock string) (dead *filelock.Lock, alive bool, err error) {
+func (s *store) probe(lock string) (dead *filelock.Lock, alive bool, err error) {
 	if lock == lockFile(s.file, s.owner.ID) {
 		return nil, true, nil
 	}
@@ -127,7 +127,7 @@ func (s *Store) probe(lock string) (dead *filelock.Lock, alive bool, err error) 
 }
 
 // anyoneLives reports whether any owner is alive.
-func (s *Store) anyoneLives() (bool, error) {
+func (s *store) anyoneLives() (bool, error) {
 	names, err := filepath.Glob(globEscape(s.file) + "-owner-*")
 	if err != nil {
 		return false, err
@@ -141,7 +141,7 @@ func (s *Store) anyoneLives() (bool, error) {
 }
 
 // alone reports whether no owner is known to be alive.
-func (s *Store) alone() bool {
+func (s *store) alone() bool {
 	lives, err := s.anyoneLives()
 	return !lives && err == nil
 }
@@ -152,11 +152,17 @@ func globEscape(path string) string {
 }
 
 // lives reports whether the owner with this lock file is alive, and changes nothing.
-func (s *Store) lives(lock string) (bool, error) {
-	dead, alive, err := s.probe(lock)
+func (s *store) lives(lock string) (bool, error) {
+	alive, err := s.judge(lock)
 	if errors.Is(err, fs.ErrPermission) && s.readOnly { // no decision of a read-only store depends on the answer
 		return true, nil
 	}
+	return alive, err
+}
+
+// judge reports whether the owner of a lock is alive. If the lock cannot be read, the error is [unjudged].
+func (s *store) judge(lock string) (alive bool, err error) {
+	dead, alive, err := s.probe(lock)
 	if dead == nil || err != nil {
 		return alive, err
 	}
@@ -168,7 +174,7 @@ func (s *Store) lives(lock string) (bool, error) {
 const dying = time.Second
 
 // gone reports whether the process of an owner whose lock is held has ended, as far as this machine can tell.
-func (s *Store) gone(o *storage.Owner) bool {
+func (s *store) gone(o *storage.Owner) bool {
 	return s.server == nil && o.Host == s.owner.Host && o.PID > 0 && !running(o.PID)
 }
 

@@ -45,12 +45,12 @@ func (r *ownerRow) owner() storage.Owner {
 	return storage.Owner{ID: r.ID, Host: r.Host, PID: r.PID, Started: r.Started.time(), Seen: r.Seen.time()}
 }
 
-// Owner implements [storage.Owners.Owner]. If the store was opened with [ReadOnly], it returns the zero Owner.
-func (s *Store) Owner() storage.Owner { return s.owner }
+// Owner implements [backend.Owners.Owner]. If the store was opened with [ReadOnly], it returns the zero Owner.
+func (s *store) Owner() storage.Owner { return s.owner }
 
-// Database implements [storage.Owners.Database]. For a file it returns the path without symbolic links. For a server it
+// Database implements [backend.Owners.Database]. For a file it returns the path without symbolic links. For a server it
 // returns the names of the database and the schema, because the address of a server has many forms.
-func (s *Store) Database() string {
+func (s *store) Database() string {
 	if s.server != nil {
 		return "postgres " + s.server.Config.Database + " " + s.server.Schema
 	}
@@ -64,9 +64,9 @@ func (s *Store) Database() string {
 	return "sqlite " + path
 }
 
-// Owners implements [storage.Owners.Owners]. It returns the processes that have the database open for writing, and dead
+// Owners implements [backend.Owners.Owners]. It returns the processes that have the database open for writing, and dead
 // processes that no process has evicted yet.
-func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
+func (s *store) Owners(ctx context.Context) ([]storage.Owner, error) {
 	var rows []ownerRow
 	err := s.view(ctx, func(r *session) (err error) {
 		rows, err = each[ownerRow](ctx, r, selectOwners[r.dialect.db])
@@ -81,8 +81,8 @@ func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 		o := rows[i].owner()
 		if s.server != nil {
 			o.Alive = rows[i].alive()
-		} else if o.Alive, err = s.lives(lockFile(s.file, o.ID)); unjudged(err) {
-			o.Alive = true
+		} else if o.Alive, err = s.judge(lockFile(s.file, o.ID)); unjudged(err) {
+			o.Alive = o.Host != host || running(o.PID) // to show only: who writes asks the lock
 		} else if err != nil {
 			return nil, err
 		}
@@ -92,8 +92,8 @@ func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 	return out, nil
 }
 
-// Evictions implements [storage.Owners.Evictions].
-func (s *Store) Evictions() int64 { return s.evictions.Load() }
+// Evictions implements [backend.Owners.Evictions].
+func (s *store) Evictions() int64 { return s.evictions.Load() }
 
 // alive reports whether an owner on a server is alive: its lease has not expired and, if it is on this machine, its
 // process exists.
@@ -107,7 +107,7 @@ func (r *ownerRow) gone() bool {
 }
 
 // owned returns the error that names the owner of a run.
-func (s *Store) owned(ctx context.Context, w *session, row *runRow) error {
+func (s *store) owned(ctx context.Context, w *session, row *runRow) error {
 	var owner ownerRow
 	err := w.Get(ctx, &owner, selectOwner[w.dialect.db], row.Owner)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -17,7 +18,7 @@ var insertPayload = statement{
 
 const selectPayload = `SELECT data FROM payloads WHERE run = $1 AND ref = $2`
 
-func writePayloads(ctx context.Context, w *session, n int64, payloads []storage.Payload) error {
+func writePayloads(ctx context.Context, w *session, n int64, payloads []backend.Payload) error {
 	for i := range payloads {
 		data := []byte(payloads[i].Data)
 		if data == nil {

@@ -162,7 +162,7 @@ func TestUsersPlanning(t *testing.T) {
 		"&enable_seqscan=off":               {"off", "off"},
 		"&options=-c%20enable_seqscan%3Don": {"on", "on"},
 	} {
-		s, err := Open(t.Context(), migratedTo(t)+given)
+		s, err := openStore(t.Context(), migratedTo(t)+given)
 		if err != nil {
 			t.Fatal(err)
 		}

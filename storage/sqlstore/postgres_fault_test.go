@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -21,7 +22,7 @@ import (
 )
 
 // owned makes a run, and takes it.
-func owned(t *testing.T, s storage.Store, id string) storage.Claim {
+func owned(t *testing.T, s backend.Store, id string) backend.Claim {
 	t.Helper()
 	if err := s.Create(t.Context(), storage.Run{ID: id}); err != nil {
 		t.Fatal(err)
@@ -35,7 +36,7 @@ func owned(t *testing.T, s storage.Store, id string) storage.Claim {
 
 // commitSurely offers a checkpoint until the store says that it is there, as an
 // engine does.
-func commitSurely(ctx context.Context, s storage.Store, claim storage.Claim, n int64) error {
+func commitSurely(ctx context.Context, s backend.Store, claim backend.Claim, n int64) error {
 	for {
 		err := s.Commit(ctx, claim, checkpoint(n))
 		if err == nil || errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrInvalid) || ctx.Err() != nil {
@@ -126,7 +127,7 @@ func TestServerBackendsTerminated(t *testing.T) {
 func disturbed(t *testing.T, s *sqlstore.Store, times int, disturb func()) {
 	t.Helper()
 	const runs = 12
-	var claims [runs]storage.Claim
+	var claims [runs]backend.Claim
 	for i := range claims {
 		claims[i] = owned(t, s, fmt.Sprint("run-", i))
 	}
@@ -251,11 +252,10 @@ func TestServerWritesUnheard(t *testing.T) {
 	}
 	twice("Create", storage.ErrExists, func() error { return s.Create(ctx, storage.Run{ID: "a"}) })
 	twice("PostJob", storage.ErrExists, func() error { return s.PostJob(ctx, storage.Job{ID: "j", Run: "b", Flow: "f"}) })
-	jobs, err := s.ClaimJobs(ctx, storage.JobClaim{Lease: time.Hour, Limit: 1})
+	jobs, err := s.ClaimJobs(ctx, backend.JobClaim{Lease: time.Hour, Limit: 1})
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("claimed %+v: %v", jobs, err)
 	}
-	twice("RenewJob", nil, func() error { return s.RenewJob(ctx, "j", jobs[0].Epoch, jobs[0].ClaimID, time.Hour) })
 }
 
 // TestServerJobsUnheard drops answers to claims and ends of jobs. The store finds out what happened. Each job is
@@ -294,14 +294,14 @@ func TestServerJobsUnheard(t *testing.T) {
 		}
 		var jobs []storage.Job
 		losing(c.claim, "ClaimJobs", func() (err error) {
-			jobs, err = s.ClaimJobs(ctx, storage.JobClaim{Lease: time.Hour, Limit: 2})
+			jobs, err = s.ClaimJobs(ctx, backend.JobClaim{Lease: time.Hour, Limit: 2})
 			return err
 		})
 		if len(jobs) != 2 || jobs[0].ID != id || jobs[0].State != states.JobClaimed || jobs[0].Attempts != 1 {
 			t.Fatalf("claimed %+v", jobs)
 		}
 		for _, j := range jobs {
-			end := storage.JobEnd{
+			end := backend.JobEnd{
 				Job: j.ID, Epoch: j.Epoch, ClaimID: j.ClaimID, State: c.end, NotUntil: time.Now().Add(time.Hour), Failure: &atom.Failure{Code: "C"},
 			}
 			losing(c.lost, "EndJob", func() error { return s.EndJob(ctx, end) })
@@ -328,12 +328,12 @@ func TestServerJobsCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Cut()
-		jobs, err := s.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour, Limit: 1})
+		jobs, err := s.ClaimJobs(t.Context(), backend.JobClaim{Lease: time.Hour, Limit: 1})
 		if err != nil || len(jobs) != 1 {
 			t.Fatalf("claimed %+v: %v", jobs, err)
 		}
 		p.Cut()
-		if err := s.EndJob(t.Context(), storage.JobEnd{Job: id, Epoch: 1, ClaimID: jobs[0].ClaimID, State: states.JobComplete}); err != nil {
+		if err := s.EndJob(t.Context(), backend.JobEnd{Job: id, Epoch: 1, ClaimID: jobs[0].ClaimID, State: states.JobComplete}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -360,9 +360,9 @@ func TestServerJobsDisturbed(t *testing.T) {
 	for range workers {
 		working.Go(func() {
 			for ctx.Err() == nil {
-				jobs, _ := s.ClaimJobs(context.WithoutCancel(ctx), storage.JobClaim{Lease: 3 * time.Second, Limit: 2}) // perhaps it is cut just then
+				jobs, _ := s.ClaimJobs(context.WithoutCancel(ctx), backend.JobClaim{Lease: 3 * time.Second, Limit: 2}) // perhaps it is cut just then
 				for _, j := range jobs {
-					end := storage.JobEnd{Job: j.ID, Epoch: j.Epoch, ClaimID: j.ClaimID, State: states.JobComplete}
+					end := backend.JobEnd{Job: j.ID, Epoch: j.Epoch, ClaimID: j.ClaimID, State: states.JobComplete}
 					if i, err := strconv.Atoi(j.ID); err == nil && s.EndJob(context.WithoutCancel(ctx), end) == nil {
 						told[i].Add(1)
 						ends.Add(1)
@@ -422,7 +422,7 @@ func TestServerUnheard(t *testing.T) {
 	p.Stick(true)
 	sent := make(chan error)
 	go func() { sent <- commitSurely(context.Background(), first, claim, 1) }()
-	var taken storage.Claim
+	var taken backend.Claim
 	var held *storage.OwnedError
 	soon(t, "the run is taken over", func() bool {
 		var err error
@@ -499,7 +499,7 @@ SELECT 'j' || i, '', 'f', 0, 0, 0, 0 FROM generate_series(1, $1::int) AS i`, wai
 		t.Fatal(err)
 	}
 	for range claims {
-		jobs, err := s.ClaimJobs(t.Context(), storage.JobClaim{Flows: []string{"f", "g"}, Lease: time.Hour, Limit: 1})
+		jobs, err := s.ClaimJobs(t.Context(), backend.JobClaim{Flows: []string{"f", "g"}, Lease: time.Hour, Limit: 1})
 		if err != nil || len(jobs) != 1 {
 			t.Fatalf("claimed %+v: %v", jobs, err)
 		}

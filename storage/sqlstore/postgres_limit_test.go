@@ -10,13 +10,13 @@ import (
 )
 
 // openOnServer opens a database of the test's own on a server.
-func openOnServer(t *testing.T) (s *Store, dsn string) {
+func openOnServer(t *testing.T) (s *store, dsn string) {
 	t.Helper()
 	dsn = postgrestest.DSN(t)
 	if _, err := Migrate(t.Context(), dsn); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), dsn)
+	s, err := openStore(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -136,7 +137,7 @@ VALUES ($1, $2, 'signal', '', 0, 'x', '', 0)`, attacked.Number, n); err != nil {
 	}
 	for i := range 3 {
 		must(t, s.Send(t.Context(), storage.Message{Run: "b", Kind: "signal", Name: "x"}))
-		_, messages, err := storage.AllMessages(t.Context(), s, "b")
+		_, messages, err := backend.AllMessages(t.Context(), s, "b")
 		if err != nil || len(messages) != i+1 {
 			t.Errorf("the other run has %d messages (%v)", len(messages), err)
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/storagetest"
@@ -46,17 +47,17 @@ func TestServerStore(t *testing.T) {
 	t.Parallel()
 	var dsns, last sync.Map
 	tables := lentTables{owner: t}
-	join := func(tb testing.TB, dsn string) storage.Store {
+	join := func(tb testing.TB, dsn string) backend.Store {
 		tb.Helper()
 		s := openServer(tb, dsn)
 		dsns.Store(s, dsn)
 		return s
 	}
-	open := func(tb testing.TB) storage.Store {
+	open := func(tb testing.TB) backend.Store {
 		tb.Helper()
 		// A test that opens a store and closes it, again and again, gets the same tables, emptied.
 		if before, there := last.Load(tb); there {
-			if _, err := before.(storage.Store).Owners(tb.Context()); errors.Is(err, storage.ErrClosed) {
+			if _, err := before.(backend.Store).Owners(tb.Context()); errors.Is(err, storage.ErrClosed) {
 				dsn, _ := dsns.Load(before)
 				empty(tb, dsn.(string))
 				return join(tb, dsn.(string))
@@ -65,16 +66,16 @@ func TestServerStore(t *testing.T) {
 		return join(tb, tables.lend(tb))
 	}
 	storagetest.Run(t, storagetest.Maker{
-		Open: func(tb testing.TB) storage.Store {
+		Open: func(tb testing.TB) backend.Store {
 			s := open(tb)
 			last.Store(tb, s)
 			return s
 		},
-		Join: func(tb testing.TB, s storage.Store) storage.Store {
+		Join: func(tb testing.TB, s backend.Store) backend.Store {
 			dsn, _ := dsns.Load(s)
 			return join(tb, dsn.(string))
 		},
-		Die: func(tb testing.TB, s storage.Store) {
+		Die: func(tb testing.TB, s backend.Store) {
 			if err := sqlstore.Die(tb.Context(), s.(*sqlstore.Store)); err != nil {
 				tb.Error(err)
 			}

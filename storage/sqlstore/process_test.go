@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -44,7 +45,7 @@ func raw(t *testing.T, file string) *sql.DB {
 
 // whole fails the test unless the run stands after the nth checkpoint, in all
 // tables, and returns n.
-func whole(t *testing.T, s storage.Store, run string) int64 {
+func whole(t *testing.T, s backend.Store, run string) int64 {
 	t.Helper()
 	r, err := s.Run(t.Context(), run)
 	if err != nil {
@@ -102,7 +103,7 @@ func TestKilledInCommit(t *testing.T) {
 }
 
 // goOn takes a run over, and commits.
-func goOn(t *testing.T, s storage.Store, run string) {
+func goOn(t *testing.T, s backend.Store, run string) {
 	t.Helper()
 	claim, snap, err := s.Begin(t.Context(), run)
 	if err != nil {
@@ -118,7 +119,7 @@ func goOn(t *testing.T, s storage.Store, run string) {
 	}
 }
 
-func shut(t *testing.T, s storage.Store) {
+func shut(t *testing.T, s backend.Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
 		t.Error(err)

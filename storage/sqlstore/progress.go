@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
@@ -16,11 +17,11 @@ var numbered = statement{
 	onPostgres: `(SELECT CAST(n AS BIGINT) AS value FROM json_array_elements_text(CAST($1 AS JSON)) AS j (n)) AS v JOIN `,
 }
 
-// InProgress implements [storage.Lists.InProgress].
-func (s *Store) InProgress(ctx context.Context, runs []storage.Run, most int) (
-	list []storage.Progress, cut bool, err error,
+// InProgress implements [backend.Lists.InProgress].
+func (s *store) InProgress(ctx context.Context, runs []storage.Run, most int) (
+	list []backend.Progress, cut bool, err error,
 ) {
-	list = make([]storage.Progress, len(runs))
+	list = make([]backend.Progress, len(runs))
 	if len(runs) == 0 {
 		return list, false, nil
 	}
@@ -52,7 +53,7 @@ func (s *Store) InProgress(ctx context.Context, runs []storage.Run, most int) (
 type progress struct {
 	*session
 
-	list  []storage.Progress
+	list  []backend.Progress
 	place map[int64]int // in list, by the number of the run
 	of    string        // the numbers
 	most  int
@@ -60,43 +61,54 @@ type progress struct {
 }
 
 // rows reads up to most rows, and reports whether there are more. The query has the runs as v.
-func rows[T any](ctx context.Context, p *progress, columns, tables string) (found []T, err error) {
+func rows[T, V any, P lossy[T]](ctx context.Context, p *progress, decode func(P) (V, error), columns, tables string,
+) (found []V, err error) {
 	query := `SELECT ` + columns + ` FROM ` + numbered[p.dialect.db] + tables + ` LIMIT $2 + 0`
-	if err = p.All(ctx, &found, query, p.of, p.most+1); len(found) > p.most {
+	if found, err = readable(ctx, p.session, decode, query, p.of, p.most+1); len(found) > p.most {
 		found, p.cut = found[:p.most], true
 	}
 	return found, err
 }
 
+// An atomRow is an atom of a run's table.
+type atomRow struct {
+	unread
+
+	Run    int64
+	Path   string
+	Record []byte
+}
+
+// A newestRow has the newest records of a run.
+type newestRow struct {
+	unread
+
+	N      int64
+	Recent []byte
+}
+
 func (p *progress) atoms(ctx context.Context) error {
 	type recent struct {
-		N      int64
-		Recent []byte
+		n      int64
+		byPath map[string]inline.Atom
 	}
-	type live struct {
-		Run    int64
-		Path   string
-		Record []byte
-	}
-	newest, err := rows[recent](ctx, p, `r.n, r.recent`, `runs r ON r.n = v.value`)
-	if err != nil {
-		return err
-	}
-	older, err := rows[live](ctx, p, `a.run, a.path, a.record`, `atoms a ON a.run = v.value`)
+	newest, err := rows(ctx, p, func(row *newestRow) (recent, error) {
+		byPath, err := inline.Records(row.Recent).ByPath()
+		return recent{row.N, byPath}, err
+	}, `r.n, r.recent`, `runs r ON r.n = v.value`)
 	if err != nil {
 		return err
 	}
 	tables := map[int64][]inline.Row{}
-	for _, row := range older {
+	if _, err := rows(ctx, p, func(row *atomRow) (bool, error) {
 		tables[row.Run] = append(tables[row.Run], inline.Row{Path: row.Path, Record: row.Record})
+		return true, nil
+	}, `a.run, a.path, a.record`, `atoms a ON a.run = v.value`); err != nil {
+		return err
 	}
 	left := p.most
 	for _, row := range newest {
-		byPath, err := inline.Records(row.Recent).ByPath()
-		if err != nil {
-			return err
-		}
-		records := inline.Over(tables[row.N], byPath, func(_ string, a *inline.Atom) bool { return a.IsLive() })
+		records := inline.Over(tables[row.n], row.byPath, func(_ string, a *inline.Atom) bool { return a.IsLive() })
 		for _, record := range records {
 			if left == 0 {
 				p.cut = true
@@ -104,10 +116,12 @@ func (p *progress) atoms(ctx context.Context) error {
 			}
 			left--
 			a, err := codec.DecodeAtom(record.Path, record.Record, noPayload)
-			if err != nil {
+			if p.dialect.damage.leftOut(err) {
+				continue
+			} else if err != nil {
 				return err
 			}
-			at := &p.list[p.place[row.N]]
+			at := &p.list[p.place[row.n]]
 			at.Atoms = append(at.Atoms, a)
 		}
 	}
@@ -118,35 +132,24 @@ func (p *progress) atoms(ctx context.Context) error {
 func noPayload(int64) (atom.Value, error) { return nil, nil }
 
 func (p *progress) tokens(ctx context.Context) error {
-	found, err := rows[tokenRow](ctx, p, tokenFields,
-		`tokens ON tokens.run = v.value AND tokens.state = `+tokenOpen+` JOIN origins o ON o.n = tokens.run`)
-	if err != nil {
-		return err
-	}
-	for i := range found {
-		token, err := found[i].token()
-		if err != nil {
-			return err
+	_, err := rows(ctx, p, func(row *tokenRow) (bool, error) {
+		token, err := row.token()
+		if err == nil {
+			at := &p.list[p.place[row.N]]
+			at.Tokens = append(at.Tokens, token)
 		}
-		at := &p.list[p.place[found[i].N]]
-		at.Tokens = append(at.Tokens, token)
-	}
-	return nil
+		return true, err
+	}, tokenFields,
+		`tokens ON tokens.run = v.value AND tokens.state = `+tokenOpen+` JOIN origins o ON o.n = tokens.run`)
+	return err
 }
 
 func (p *progress) timers(ctx context.Context, runs []storage.Run) error {
-	type timer struct {
-		timerRow
-
-		Run int64
-	}
-	found, err := rows[timer](ctx, p, `t.run, t.path, t.kind, t.incarnation, t.due`, `timers t ON t.run = v.value`)
-	if err != nil {
-		return err
-	}
-	for i := range found {
-		place := p.place[found[i].Run]
-		p.list[place].Timers = append(p.list[place].Timers, found[i].row(runs[place].ID))
-	}
-	return nil
+	_, err := rows(ctx, p, func(row *timerRow) (bool, error) {
+		place := p.place[row.Run]
+		timer, err := row.timer(runs[place].ID)
+		p.list[place].Timers = append(p.list[place].Timers, timer)
+		return true, err
+	}, `t.run, t.path, t.kind, t.incarnation, t.due`, `timers t ON t.run = v.value`)
+	return err
 }

@@ -32,8 +32,8 @@ var deleteAll = [...]string{
 	`DELETE FROM runs WHERE n = $1`,
 }
 
-// Purge implements [storage.Store.Purge].
-func (s *Store) Purge(ctx context.Context, runs ...string) (int, error) {
+// Purge implements [backend.Store.Purge].
+func (s *store) Purge(ctx context.Context, runs ...string) (int, error) {
 	purged := 0
 	err := s.update(ctx, &write{alone: s.dialect.locks, runs: runs, do: func(ctx context.Context, w *session) error {
 		purged = 0

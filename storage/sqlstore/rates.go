@@ -62,6 +62,14 @@ func meter(ctx context.Context, w *session) (*rules.Meter, time.Time, error) {
 	return readMeter(ctx, w, limits)
 }
 
+type ratedRow struct {
+	unread
+
+	Flow, Label, Value string
+	At                 int64
+	Jobs               int
+}
+
 // readMeter is meter without a lock.
 func readMeter(ctx context.Context, r *session, limits []storage.Limit) (*rules.Meter, time.Time, error) {
 	now, err := r.now(ctx)
@@ -69,21 +77,15 @@ func readMeter(ctx context.Context, r *session, limits []storage.Limit) (*rules.
 	if m == nil || err != nil {
 		return nil, now, err
 	}
-	var rows []struct {
-		Flow, Label, Value string
-		Jobs               int
-	}
-	if err := r.All(ctx, &rows, selectRated, now.UnixMicro()); err != nil {
-		return nil, now, err
-	}
-	for _, row := range rows {
+	_, err = readable(ctx, r, func(row *ratedRow) (bool, error) {
 		m.Spend(row.Flow, row.Label, row.Value, row.Jobs)
-	}
-	return m, now, nil
+		return true, nil
+	}, selectRated, now.UnixMicro())
+	return m, now, err
 }
 
-// Rated implements [storage.Limiter.Rated].
-func (s *Store) Rated(ctx context.Context, job *storage.Job) (rated *storage.LimitedError, err error) {
+// Rated implements [backend.Limiter.Rated].
+func (s *store) Rated(ctx context.Context, job *storage.Job) (rated *storage.LimitedError, err error) {
 	err = s.view(ctx, func(r *session) error {
 		limits, err := readLimits(ctx, r)
 		if err != nil {
@@ -94,15 +96,9 @@ func (s *Store) Rated(ctx context.Context, job *storage.Job) (rated *storage.Lim
 			return err
 		}
 		rated, err = m.Next(job, func(by *rules.Metered) (spent []rules.Spent, err error) {
-			var rows []struct {
-				At   int64
-				Jobs int
-			}
-			err = r.All(ctx, &rows, selectSpent, by.Rate.Flow, by.Rate.Label, by.Value, now.Add(-by.Rate.Per).UnixMicro())
-			for _, row := range rows {
-				spent = append(spent, rules.Spent{At: time.UnixMicro(row.At).UTC(), Jobs: row.Jobs})
-			}
-			return spent, err
+			return readable(ctx, r, func(row *ratedRow) (rules.Spent, error) {
+				return rules.Spent{At: time.UnixMicro(row.At).UTC(), Jobs: row.Jobs}, nil
+			}, selectSpent, by.Rate.Flow, by.Rate.Label, by.Value, now.Add(-by.Rate.Per).UnixMicro())
 		})
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -62,7 +63,7 @@ func usedRate(t *testing.T, s *sqlstore.Store, hold func() func()) {
 	t.Helper()
 	claim := func(want int) {
 		t.Helper()
-		list, err := s.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour, Limit: 9})
+		list, err := s.ClaimJobs(t.Context(), backend.JobClaim{Lease: time.Hour, Limit: 9})
 		if err != nil || len(list) != want {
 			t.Fatalf("claimed %d (%v), want %d", len(list), err, want)
 		}

@@ -85,6 +85,19 @@ func TestReadersTakeNoTurn(t *testing.T) {
 			t.Errorf("a write by who may only read: %v", err)
 		}
 	})
+	_, err := raw(t, file).ExecContext(t.Context(), `UPDATE owners SET pid = 2147483647`)
+	must(t, err)
+	asNobody(t, func() {
+		r, err := sqlstore.Open(t.Context(), file, sqlstore.ReadOnly())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer shut(t, r)
+		if owners, err := r.Owners(t.Context()); err != nil || len(owners) != 1 || owners[0].Alive {
+			t.Errorf("of a process that has ended, owners are %+v, %v", owners, err)
+		}
+	})
 	must(t, s.Commit(t.Context(), claim, checkpoint(0)))
 }
 

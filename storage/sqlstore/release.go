@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
-const releaseRun = `UPDATE runs SET owner = '', due = $1, ` + endTrial +
+const releaseRun = `UPDATE runs SET owner = '', due = $1, ` + endIsolation +
 	` WHERE n = $2 AND fence = $3 AND claim = $4 AND owner <> '' AND wakeups = $5`
 
-// Release implements [storage.Driver.Release].
-func (s *Store) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
+// Release implements [backend.Driver.Release].
+func (s *store) Release(ctx context.Context, claim backend.Claim, wakeups int64, due time.Time) error {
 	return s.update(ctx, &write{
 		runs: []string{claim.Run},
 		do: func(ctx context.Context, w *session) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -45,7 +46,7 @@ func (j *journal) task(name string, suspend func()) *atom.Atom {
 				suspend()
 			}
 			if name == strings.ToUpper(name) {
-				return strings.Repeat(name, storage.InlineLimit), nil
+				return strings.Repeat(name, backend.InlineLimit), nil
 			}
 			return name, nil
 		},
@@ -70,7 +71,7 @@ func (t journalTask) Execute(context.Context, atom.Values) (atom.Value, error) {
 		return nil, atom.Errorf("Refused", "it will not")
 	}
 	if what == "l" {
-		return atom.Encode(strings.Repeat(what, storage.InlineLimit))
+		return atom.Encode(strings.Repeat(what, backend.InlineLimit))
 	}
 	return atom.Encode(what)
 }
@@ -98,13 +99,13 @@ const (
 
 // mortal is a store whose process dies after the given number of commits.
 type mortal struct {
-	storage.Store
+	backend.Store
 	left int
 }
 
 var errDied = errors.New("the process has died")
 
-func (m *mortal) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (m *mortal) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	if m.left == 0 {
 		return fmt.Errorf("%w: %w", storage.ErrClosed, errDied)
 	}
@@ -119,7 +120,7 @@ type fixtureFlow struct {
 	build func(j *journal, suspend func()) (flow.Node, error)
 	left  []int // commits after which the process died; -1 is never
 	ends  states.Flow
-	wake  func(t *testing.T, s storage.Store, id string) // sends what the run waits for; nil if that is only time
+	wake  func(t *testing.T, s backend.Store, id string) // sends what the run waits for; nil if that is only time
 }
 
 var fixtureFlows = []fixtureFlow{
@@ -149,7 +150,7 @@ var fixtureFlows = []fixtureFlow{
 		ask := atom.Untyped("ask", func(context.Context, atom.Values) (any, error) { return nil, atom.ErrDeferred }, nil,
 			atom.Deferrable(atom.Deferral{}))
 		return flow.Linear("asks", j.task("a", nil), j.task("BIG", nil), ask, j.task("z", nil)), nil
-	}, []int{-1}, states.FlowSuccess, func(t *testing.T, s storage.Store, id string) {
+	}, []int{-1}, states.FlowSuccess, func(t *testing.T, s backend.Store, id string) {
 		t.Helper()
 		tokens, err := s.RunTokens(t.Context(), id)
 		if err != nil || len(tokens) != 1 {
@@ -161,7 +162,7 @@ var fixtureFlows = []fixtureFlow{
 	}},
 	{"works", func(j *journal, _ func()) (flow.Node, error) {
 		return flow.Linear("works", j.task("a", nil), atom.Remote[struct{}, string]("w", "pack"), j.task("z", nil)), nil
-	}, []int{-1}, states.FlowSuccess, func(t *testing.T, s storage.Store, id string) {
+	}, []int{-1}, states.FlowSuccess, func(t *testing.T, s backend.Store, id string) {
 		t.Helper()
 		token, err := s.TakeToken(t.Context(), storage.WorkRequest{Queues: []string{"pack"}, Worker: "me", Lease: time.Minute})
 		if err != nil || token.Run != id || token.Work == nil {
@@ -182,7 +183,7 @@ var fixtureFlows = []fixtureFlow{
 		"grows", func(*journal, func()) (flow.Node, error) { return flow.Growing("grows", listens{}), nil },
 		[]int{-1, 1, 2},
 		states.FlowSuccess,
-		func(t *testing.T, s storage.Store, id string) {
+		func(t *testing.T, s backend.Store, id string) {
 			t.Helper()
 			if err := s.Send(t.Context(), storage.Message{Run: id, Kind: "signal", Name: "go", Body: atom.MustEncode("x")}); err != nil {
 				t.Fatal(err)
@@ -232,7 +233,7 @@ func (listens) Grow(ask *flow.Ask) flow.Growth {
 func (listens) Undo(*flow.UndoAsk) (atom.Value, error) { return nil, nil }
 
 // run starts the run of the fixture, or resumes it.
-func (f *fixtureFlow) run(t *testing.T, s storage.Store, id string, j *journal, mayHalt bool) error {
+func (f *fixtureFlow) run(t *testing.T, s backend.Store, id string, j *journal, mayHalt bool) error {
 	t.Helper()
 	var eng *engine.Engine
 	var suspend func()
@@ -243,7 +244,7 @@ func (f *fixtureFlow) run(t *testing.T, s storage.Store, id string, j *journal, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	eng, err = engine.New(node, engine.WithStore(s), engine.WithTasks(j), engine.WithParallelism(1))
+	eng, err = engine.New(node, s, engine.WithTasks(j), engine.WithParallelism(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +264,7 @@ func (f *fixtureFlow) id(left int) string {
 }
 
 // runFixture makes the runs of the fixture's flows with the engine itself.
-func runFixture(t *testing.T, s storage.Store) {
+func runFixture(t *testing.T, s backend.Store) {
 	t.Helper()
 	for i := range fixtureFlows {
 		f := &fixtureFlows[i]
@@ -278,8 +279,8 @@ func runFixture(t *testing.T, s storage.Store) {
 
 // TestFixturesGoOn resumes the runs of each fixture to their ends, and calls no task whose success was recorded (G7).
 //
-// Guarantee (G7): Unfinished runs of SQLite files of earlier schemas end, and repeat no success. A changed grower
-// alters nothing recorded; another structure is refused.
+// Guarantee (G7): Unfinished runs of SQLite files of each schema since version 0.1 end, and repeat no success. A
+// changed grower alters nothing recorded; another structure is refused.
 // Also: `TestFixturesAltered`.
 func TestFixturesGoOn(t *testing.T) {
 	t.Parallel()
@@ -302,7 +303,7 @@ func TestFixturesGoOn(t *testing.T) {
 	}
 }
 
-func (f *fixtureFlow) goOn(t *testing.T, s storage.Store, id string) {
+func (f *fixtureFlow) goOn(t *testing.T, s backend.Store, id string) {
 	t.Helper()
 	before, err := s.Atoms(t.Context(), id, storage.AtomQuery{})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -17,7 +18,7 @@ import (
 func TestServerRoundTrips(t *testing.T) {
 	t.Parallel()
 	proxy, dsn := postgrestest.NewProxy(t, migratedTo(t))
-	s, err := Open(t.Context(), dsn+"&lease=10m") // no renewal of the lease comes between
+	s, err := openStore(t.Context(), dsn+"&lease=10m") // no renewal of the lease comes between
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestServerRoundTrips(t *testing.T) {
 		}},
 		"a heartbeat": {2, func(ctx context.Context) error { _, err := s.Beat(ctx, "1"); return err }},
 		"the runs that are due": {5, func(ctx context.Context) error {
-			due, _, err := s.Due(ctx, storage.DueQuery{By: time.Now(), Limit: 2 * runs})
+			due, _, err := s.Due(ctx, backend.DueQuery{By: time.Now(), Limit: 2 * runs})
 			for i := range due {
 				if snap := due[i].Snapshot; snap == nil || len(snap.Tokens) != 1 || len(snap.Timers) != 1 ||
 					len(snap.Messages) != 1 || len(snap.Atoms) != 1 {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -57,7 +58,7 @@ func bindJob(ctx context.Context, w *session, run *storage.Run) error {
 }
 
 // endJobOf ends the job of a run within the checkpoint; end may be nil.
-func endJobOf(ctx context.Context, w *session, run string, end *storage.JobEnd) error {
+func endJobOf(ctx context.Context, w *session, run string, end *backend.JobEnd) error {
 	switch {
 	case end == nil:
 		return nil

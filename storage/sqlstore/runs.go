@@ -88,7 +88,7 @@ const (
 const (
 	selectRuns = `SELECT ` + runColumns + fromRuns
 	runColumns = `r.n, o.id, o.flow, o.definition, o.structure, o.parent, o.root, o.depth, o.trace, o.job, o.key,
-		o.continues, o.created,
+		o.continues, r.created,
 		o.input_ref, o.input, o.attrs, o.secrets,
   r.seq, r.entries, r.events, r.refs, r.undos, r.iterations, r.waited, r.bytes,
   r.updated, r.fence, r.claim, r.owner, r.wakeups, r.due, coalesce(r.bucket, 0) AS bucket,
@@ -117,7 +117,7 @@ const (
 func findRun(ctx context.Context, s *session, id string) (*runRow, error) {
 	var row runRow
 	if err := s.Get(ctx, &row, selectRun, id); err != nil {
-		return nil, notFound(err, "run", id)
+		return nil, ofRun(id, corrupt(notFound(err, "run", id)))
 	}
 	return &row, nil
 }
@@ -142,7 +142,7 @@ func notFound(err error, what, id string) error {
 // record decodes the row. It reads labels and large values from their tables.
 func (r *runRow) record(ctx context.Context, s *session) (storage.Run, error) {
 	run, err := r.decode(ctx, s, false)
-	if err == nil && r.Has&hasLabels != 0 {
+	if err = ofRun(r.ID, err); err == nil && r.Has&hasLabels != 0 {
 		run.Labels, err = readLabels(ctx, s, r.N)
 	}
 	return run, err
@@ -169,7 +169,7 @@ func (r *runRow) decode(ctx context.Context, s *session, brief bool) (storage.Ru
 		Seq: r.Seq, Entries: r.Entries, Events: r.Events, Refs: r.Refs, Undos: r.Undos, Growth: r.growth(), Memory: r.Memory,
 		Lost:  r.Lost,
 		Fence: r.Fence, ClaimID: r.Claim, Owner: r.Owner, Wakeups: r.Wakeups, Due: r.Due.time(),
-		Suspicion: storage.Suspicion{Proof: r.Proof, Trial: storage.Trial(r.Trial), Died: r.Died.time(), By: by},
+		CrashLoop: storage.CrashLoop{Proof: r.Proof, Isolation: storage.Isolation(r.Trial), Died: r.Died.time(), By: by},
 	}
 	if err := codec.ReadSecrets(r.Secrets, &run); err != nil {
 		wrong = errors.Join(wrong, fmt.Errorf("secrets: %w", err))
@@ -182,9 +182,6 @@ func (r *runRow) decode(ctx context.Context, s *session, brief bool) (storage.Ru
 			}
 			wrong = errors.Join(wrong, err)
 		}
-	}
-	if wrong != nil {
-		wrong = fmt.Errorf("run %q: %w", r.ID, wrong)
 	}
 	return run, wrong
 }
@@ -220,8 +217,8 @@ func labelsFrom(rows []labelRow) map[string]string {
 	return labels
 }
 
-// Run implements [storage.Reader.Run].
-func (s *Store) Run(ctx context.Context, id string) (run storage.Run, err error) {
+// Run implements [backend.Reader.Run].
+func (s *store) Run(ctx context.Context, id string) (run storage.Run, err error) {
 	whole := true
 	err = s.glance(ctx, func(r *session) error {
 		if !r.dialect.Posts { // most callers are about to create the run: a cheaper query shows that it does not exist

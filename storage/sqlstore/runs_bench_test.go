@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -56,15 +57,15 @@ func BenchmarkRuns(b *testing.B) {
 }
 
 // wholeRun makes a run and ends it.
-func wholeRun(ctx context.Context, s storage.Store, run storage.Run, commits int) error {
-	claim, _, err := storage.ClaimNew(run)
+func wholeRun(ctx context.Context, s backend.Store, run storage.Run, commits int) error {
+	claim, _, err := backend.ClaimNew(run)
 	for i := range commits {
 		if err != nil {
 			return err
 		}
 		now := time.Now()
-		cp := storage.Checkpoint{
-			Head: storage.Head{Seq: int64(i), State: states.FlowRunning, Started: now, Time: now, Entries: 2 * int64(i+1)},
+		cp := backend.Checkpoint{
+			Head: backend.Head{Seq: int64(i), State: states.FlowRunning, Started: now, Time: now, Entries: 2 * int64(i+1)},
 			History: []storage.Entry{
 				{Seq: 2*int64(i) + 1, Kind: storage.EntryAtom, Path: "a", To: 1, Time: now},
 				{Seq: 2*int64(i) + 2, Kind: storage.EntryAtom, Path: "a", From: 1, To: 2, Time: now},

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -56,8 +57,8 @@ type scheduleRow struct {
 	Labels   []byte `db:"labels"`
 }
 
-func (r *scheduleRow) schedule() (storage.Schedule, error) {
-	s := storage.Schedule{
+func (r *scheduleRow) schedule() (backend.Schedule, error) {
+	s := backend.Schedule{
 		ID: r.ID, Spec: r.Spec, Flow: r.Flow, Version: r.Version, Input: r.Input, Priority: r.Priority, CatchUp: r.CatchUp,
 		Paused: r.Paused, Created: r.Created.time(), Next: r.Next.time(), Last: r.Last.time(), Mark: r.Mark,
 	}
@@ -71,10 +72,10 @@ func (r *scheduleRow) schedule() (storage.Schedule, error) {
 }
 
 // listed is schedule for a list, in which a damaged record does not hide the others.
-func (r *scheduleRow) listed() storage.Schedule {
+func (r *scheduleRow) listed() backend.Schedule {
 	s, err := r.schedule()
 	if err != nil {
-		return storage.Schedule{ID: r.ID, Next: r.Next.time(), Err: err}
+		return backend.Schedule{ID: r.ID, Next: r.Next.time(), Err: err}
 	}
 	return s
 }
@@ -94,8 +95,8 @@ func decodeLabels(data []byte, labels *map[string]string) error {
 	return json.Unmarshal(data, labels)
 }
 
-// PutSchedule implements [storage.Schedules.PutSchedule].
-func (s *Store) PutSchedule(ctx context.Context, is storage.Schedule) error {
+// PutSchedule implements [backend.Schedules.PutSchedule].
+func (s *store) PutSchedule(ctx context.Context, is backend.Schedule) error {
 	if err := is.Check(); err != nil {
 		return err
 	}
@@ -125,8 +126,8 @@ func (s *Store) PutSchedule(ctx context.Context, is storage.Schedule) error {
 	})
 }
 
-// MoveSchedule implements [storage.Schedules.MoveSchedule].
-func (s *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) error {
+// MoveSchedule implements [backend.Schedules.MoveSchedule].
+func (s *store) MoveSchedule(ctx context.Context, move backend.ScheduleMove) error {
 	if err := move.Check(); err != nil {
 		return err
 	}
@@ -169,8 +170,8 @@ func unmoved(ctx context.Context, w *session, id string) error {
 	return fmt.Errorf("%w: schedule %q", storage.ErrFenced, id)
 }
 
-// DeleteSchedule implements [storage.Schedules.DeleteSchedule].
-func (s *Store) DeleteSchedule(ctx context.Context, id string) error {
+// DeleteSchedule implements [backend.Schedules.DeleteSchedule].
+func (s *store) DeleteSchedule(ctx context.Context, id string) error {
 	return s.change(ctx, &write{do: func(ctx context.Context, w *session) error {
 		done, err := w.Exec(ctx, deleteSchedule, id)
 		if err == nil && done == 0 {
@@ -180,8 +181,8 @@ func (s *Store) DeleteSchedule(ctx context.Context, id string) error {
 	}})
 }
 
-// Schedule implements [storage.Schedules.Schedule].
-func (s *Store) Schedule(ctx context.Context, id string) (is storage.Schedule, err error) {
+// Schedule implements [backend.Schedules.Schedule].
+func (s *store) Schedule(ctx context.Context, id string) (is backend.Schedule, err error) {
 	err = s.view(ctx, func(r *session) error {
 		var row scheduleRow
 		if err := r.Get(ctx, &row, selectSchedule, id); err != nil {
@@ -193,52 +194,57 @@ func (s *Store) Schedule(ctx context.Context, id string) (is storage.Schedule, e
 	return is, err
 }
 
-// Schedules implements [storage.Schedules.Schedules].
-func (s *Store) Schedules(ctx context.Context, q storage.ScheduleQuery) (list []storage.Schedule, err error) {
-	err = s.view(ctx, func(r *session) error {
-		list = nil
-		space := codec.NewSpace(q.Limit)
-		return r.EachOnce(ctx, listSchedules, []any{q.After, limitOr(q.Limit)}, func(found *sqlx.Rows) (bool, error) {
-			var row scheduleRow
-			if err := scanRow(found, &row); err != nil {
-				return false, err
-			}
-			one := row.listed()
-			list = append(list, one)
-			space.Take(codec.SizeOfSchedule(&one))
-			return !space.Full(), nil
-		})
+// Schedules implements [backend.Schedules.Schedules].
+func (s *store) Schedules(ctx context.Context, q backend.ScheduleQuery) (list []backend.Schedule, err error) {
+	err = s.view(ctx, func(r *session) (err error) {
+		list, _, err = schedulePage(ctx, r, q.Limit, listSchedules, q.After)
+		return err
 	})
 	return list, err
 }
 
-// DueSchedules implements [storage.Schedules.DueSchedules].
-func (s *Store) DueSchedules(ctx context.Context, after storage.Schedule, limit int,
-) (due []storage.Schedule, now, next time.Time, err error) {
+// schedulePage returns a page of the schedules that a query selects, and whether there may be more. The last argument
+// of the query is how many it selects.
+func schedulePage(ctx context.Context, r *session, limit int, query string, args ...any) (
+	list []backend.Schedule, more bool, err error,
+) {
+	space := codec.NewSpace(limit)
+	err = r.EachOnce(ctx, query, append(args, limitOr(limit)), func(found *sqlx.Rows) (bool, error) {
+		var row scheduleRow
+		if err := scanRow(found, &row); err != nil {
+			return false, err
+		}
+		one := row.listed()
+		if err := legible("schedule", row.ID); err != nil { // no page could follow it
+			return r.dialect.damage.leftOut(err), nil
+		}
+		list = append(list, one)
+		space.Take(codec.SizeOfSchedule(&one))
+		more = space.Full()
+		return !more, nil
+	})
+	return list, more, err
+}
+
+// DueSchedules implements [backend.Schedules.DueSchedules].
+func (s *store) DueSchedules(ctx context.Context, after backend.Schedule, limit int,
+) (due []backend.Schedule, now, next time.Time, err error) {
 	err = s.view(ctx, func(r *session) error {
 		var err error
 		if now, err = r.now(ctx); err != nil {
 			return err
 		}
-		rows, err := each[scheduleRow](ctx, r, dueSchedules, now.UnixMicro(), after.Next.UnixMicro(), after.ID,
-			limitOr(limit))
-		if err != nil {
+		var more bool
+		due, more, err = schedulePage(ctx, r, limit, dueSchedules, now.UnixMicro(), after.Next.UnixMicro(), after.ID)
+		switch {
+		case err != nil:
 			return err
-		}
-		if limit > 0 && len(rows) == limit { // there may be more
+		case more:
 			next = now
-		} else {
-			var at moment
-			if err := r.Get(ctx, &at, nextSchedule, now.UnixMicro()); err != nil {
-				return err
-			}
-			next = at.time()
+		default:
+			next, err = r.earliest(ctx, nextSchedule, now)
 		}
-		due = make([]storage.Schedule, len(rows))
-		for i := range rows {
-			due[i] = rows[i].listed()
-		}
-		return nil
+		return err
 	})
 	return due, now, next, err
 }

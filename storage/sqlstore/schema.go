@@ -57,7 +57,7 @@ func SchemaOf(ctx context.Context, dsn string) (Schema, error) {
 	if err != nil {
 		return Schema{}, err
 	}
-	s := &Store{place: file, dialect: fileDialect, file: file, steps: schema.Migrations}
+	s := &store{place: file, dialect: &fileDialect, file: file, steps: schema.Migrations}
 	found, err := s.found(ctx)
 	if err != nil {
 		return Schema{}, dberr.Failed(file, "open", err)
@@ -78,7 +78,7 @@ func Migrate(ctx context.Context, dsn string) (Schema, error) {
 	if err != nil {
 		return before, err
 	}
-	s, err := Open(ctx, dsn)
+	s, err := openStore(ctx, dsn)
 	if err != nil {
 		return before, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -25,9 +26,9 @@ type Status struct {
 	Undriven   Found               // runs that no process drives: due for [Neglected], or their process has died
 	Limited    Found               // the same, of runs that a limit counts, while a limit is used up
 	NeedPerson Found               // runs whose undo failed or that were set aside: an operator must decide
-	Suspects   int                 // runs that may kill the processes that drive them
-	OnTrial    int                 // suspects that are on trial
-	Jobs       []storage.JobCount  // jobs that have not ended
+	CrashLoops int                 // runs that may kill the processes that drive them
+	Isolated   int                 // of them, isolated now
+	Jobs       []backend.JobCount  // jobs that have not ended
 	Unclaimed  Found               // jobs that were ready to be claimed for [Neglected]
 	ParkedJobs Found               // jobs that an operator must decide about
 	Parked     Found               // messages to other systems whose delivery failed too often
@@ -92,9 +93,8 @@ const (
   due AS since FROM runs WHERE `
 )
 
-// Status returns the state of the database. It reads indexes and the rows of what waits, at most [MaxFound] each: with
-// a million runs in a file, that takes some tenths of a second.
-func (s *Store) Status(ctx context.Context) (*Status, error) {
+// Status: see [Store.Status].
+func (s *store) Status(ctx context.Context) (*Status, error) {
 	owners, err := s.Owners(ctx)
 	if err != nil {
 		return nil, err
@@ -109,11 +109,11 @@ func (s *Store) Status(ctx context.Context) (*Status, error) {
 	if st.Jobs, err = s.JobCounts(ctx); err != nil {
 		return nil, err
 	}
-	suspects, tried, err := s.Suspected(ctx)
+	looping, tried, err := s.countCrashLoops(ctx)
 	if err != nil {
 		return nil, err
 	}
-	st.Suspects, st.OnTrial = int(suspects), int(tried)
+	st.CrashLoops, st.Isolated = int(looping), int(tried)
 	return st, s.view(ctx, func(r *session) error { return st.read(ctx, r, alive) })
 }
 
@@ -122,12 +122,11 @@ func (st *Status) read(ctx context.Context, r *session, alive map[string]bool) (
 	if st.At, err = r.now(ctx); err != nil {
 		return err
 	}
-	var rows []struct{ State, Runs int }
-	if err := r.All(ctx, &rows, countRuns); err != nil {
-		return err
-	}
-	for _, row := range rows {
+	if _, err := readable(ctx, r, func(row *runCountRow) (bool, error) {
 		st.Runs[states.Flow(row.State)] += row.Runs
+		return true, nil
+	}, countRuns); err != nil {
+		return err
 	}
 	due := micros(st.At.Add(-Neglected))
 	for _, look := range []struct {
@@ -189,6 +188,12 @@ func (st *Status) readOwned(ctx context.Context, r *session, alive map[string]bo
 		st.Undriven.Count = min(st.Undriven.Count+o.Runs, MaxFound)
 	}
 	return nil
+}
+
+type runCountRow struct {
+	unread
+
+	State, Runs int
 }
 
 // A foundRow is a row that a [Found] names.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -25,7 +26,7 @@ func TestStatus(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			s, err := Open(t.Context(), dsn(t))
+			s, err := openStore(t.Context(), dsn(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,30 +36,30 @@ func TestStatus(t *testing.T) {
 				}
 			}()
 			old := time.Now().Add(-time.Hour).Truncate(time.Microsecond).UTC()
-			begin := func(id string, head storage.Head, out ...storage.Outgoing) {
+			begin := func(id string, head backend.Head, out ...storage.Outgoing) {
 				t.Helper()
-				claim, _, err := storage.ClaimNew(storage.Run{ID: id, Flow: "f"})
+				claim, _, err := backend.ClaimNew(storage.Run{ID: id, Flow: "f"})
 				if err == nil {
 					head.Started = old
-					err = s.Commit(t.Context(), claim, &storage.Checkpoint{Head: head, Outbox: out})
+					err = s.Commit(t.Context(), claim, &backend.Checkpoint{Head: head, Outbox: out})
 				}
 				if err != nil {
 					t.Fatal(id, err)
 				}
 			}
 			why := &atom.Failure{Atom: "a", Code: "Bad"}
-			ended := func(state states.Flow, undo storage.Undone) storage.Head {
-				return storage.Head{
+			ended := func(state states.Flow, undo storage.Undone) backend.Head {
+				return backend.Head{
 					State: state, Outcome: storage.FailedOutcome, Undo: undo, Failure: why, Ended: old, Release: true,
 				}
 			}
-			begin("ok", storage.Head{State: states.FlowSuccess, Ended: old, Release: true})
+			begin("ok", backend.Head{State: states.FlowSuccess, Ended: old, Release: true})
 			begin("failed", ended(states.FlowFailure, storage.UndoNone))
 			begin("stuck", ended(states.FlowFailure, storage.UndoFailed))
-			begin("aside", storage.Head{State: states.FlowSuspended, Hold: true, Failure: why, Release: true})
-			begin("held", storage.Head{State: states.FlowSuspended, Hold: true, Release: true},
+			begin("aside", backend.Head{State: states.FlowSuspended, Hold: true, Failure: why, Release: true})
+			begin("held", backend.Head{State: states.FlowSuspended, Hold: true, Release: true},
 				storage.Outgoing{ID: "m", Target: "x", Body: atom.MustEncode(1), Parked: true, Error: "no"})
-			begin("driven", storage.Head{State: states.FlowRunning})
+			begin("driven", backend.Head{State: states.FlowRunning})
 			for id, due := range map[string]time.Time{
 				"soon": time.Now(), "late": old, "later": old.Add(time.Minute), "future": time.Now().Add(time.Hour),
 			} {
@@ -70,15 +71,15 @@ func TestStatus(t *testing.T) {
 				t.Fatal(err)
 			}
 			limited := map[string]string{"c": "1"}
-			claim, _, err := storage.ClaimNew(storage.Run{ID: "in place", Flow: "g", Labels: limited})
+			claim, _, err := backend.ClaimNew(storage.Run{ID: "in place", Flow: "g", Labels: limited})
 			if err == nil {
-				err = s.Commit(t.Context(), claim, &storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Started: old}})
+				err = s.Commit(t.Context(), claim, &backend.Checkpoint{Head: backend.Head{State: states.FlowRunning, Started: old}})
 			}
 			if err == nil {
 				err = s.Create(t.Context(), storage.Run{ID: "waits", Flow: "g", Labels: limited, Due: old})
 			}
 			if err == nil {
-				err = s.PutSchedule(t.Context(), storage.Schedule{ID: "nightly", Spec: "@daily", Flow: "f", CatchUp: 1, Next: old})
+				err = s.PutSchedule(t.Context(), backend.Schedule{ID: "nightly", Spec: "@daily", Flow: "f", CatchUp: 1, Next: old})
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -88,7 +89,7 @@ func TestStatus(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			begin("orphan", storage.Head{State: states.FlowRunning})
+			begin("orphan", backend.Head{State: states.FlowRunning})
 			exec(t, s, fmt.Sprintf(`UPDATE runs SET owner = 'gone', updated = %d
 				WHERE n = (SELECT n FROM origins WHERE id = 'orphan')`, old.Add(time.Second).UnixMicro()))
 			got, err := s.Status(t.Context())
@@ -107,7 +108,7 @@ func TestStatus(t *testing.T) {
 				Late:       Found{1, "nightly", "f", old},
 				Limits:     []LimitUse{{storage.Limit{Flow: "g", Label: "c", Runs: 1}, 1}},
 				Processes:  1,
-				Jobs:       []storage.JobCount{{State: states.JobUnclaimed, Jobs: 2, Since: old}},
+				Jobs:       []backend.JobCount{{State: states.JobUnclaimed, Jobs: 2, Since: old}},
 				Unclaimed:  Found{1, "old job", "f", old},
 			}
 			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Status{}, "At")); diff != "" {
@@ -121,7 +122,7 @@ func TestStatus(t *testing.T) {
 // [TestPlans] checks a server.
 func TestStatusReadsIndexes(t *testing.T) {
 	t.Parallel()
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "ebb.db"))
+	s, err := openStore(t.Context(), filepath.Join(t.TempDir(), "ebb.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func TestStatusReadsIndexes(t *testing.T) {
 
 // BenchmarkStatus asks a file with many runs.
 func BenchmarkStatus(b *testing.B) {
-	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "ebb.db"))
+	s, err := openStore(b.Context(), filepath.Join(b.TempDir(), "ebb.db"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -177,5 +178,22 @@ SELECT n, 0 + n, 'f', '', '', 0, '', '', 0 FROM runs`)
 		if _, err := s.Status(b.Context()); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// exec makes a change of the schema.
+func exec(t *testing.T, s *store, statement string) {
+	t.Helper()
+	var err error
+	if s.dialect.locks {
+		_, err = s.readers.db.ExecContext(t.Context(), statement)
+	} else {
+		err = s.update(t.Context(), &write{alone: true, do: func(ctx context.Context, w *session) error {
+			_, err := w.Exec(ctx, statement)
+			return err
+		}})
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, statement)
 	}
 }

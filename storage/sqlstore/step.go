@@ -4,18 +4,18 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/filelock"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
-// Step implements [storage.Driver.Step].
-func (s *Store) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
+// Step implements [backend.Driver.Step].
+func (s *store) Step(ctx context.Context, run string, step func(*backend.Snapshot) (*backend.Checkpoint, error)) error {
 	var dead *filelock.Lock
-	var made *storage.Checkpoint
-	remember := func(snap *storage.Snapshot) (cp *storage.Checkpoint, err error) {
+	var made *backend.Checkpoint
+	remember := func(snap *backend.Snapshot) (cp *backend.Checkpoint, err error) {
 		cp, err = step(snap)
 		made = cp
 		return cp, err
@@ -43,8 +43,8 @@ func (s *Store) Step(ctx context.Context, run string, step func(*storage.Snapsho
 	return err
 }
 
-func (s *Store) step(ctx context.Context, w *session, run string,
-	step func(*storage.Snapshot) (*storage.Checkpoint, error),
+func (s *store) step(ctx context.Context, w *session, run string,
+	step func(*backend.Snapshot) (*backend.Checkpoint, error),
 ) (*filelock.Lock, error) {
 	if err := w.hold(ctx, run); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *Store) step(ctx context.Context, w *session, run string,
 }
 
 // writeStep writes the checkpoint of a Step after its check.
-func writeStep(ctx context.Context, w *session, row *runRow, cp *storage.Checkpoint) error {
+func writeStep(ctx context.Context, w *session, row *runRow, cp *backend.Checkpoint) error {
 	rest := endingOf(&cp.Head)
 	turn, err := inline.Records(row.Recent).Turn(&w.scratch, cp)
 	if err != nil {

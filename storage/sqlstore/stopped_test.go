@@ -10,13 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // unlock takes the lock of a process away that is not to be waited for.
-func unlock(t *testing.T, s storage.Store, file string, pid int) {
+func unlock(t *testing.T, s backend.Store, file string, pid int) {
 	t.Helper()
 	owners, err := s.Owners(t.Context())
 	if err != nil {
@@ -39,7 +40,7 @@ type contents struct {
 	Undos   []storage.Undo
 }
 
-func contentsOf(t *testing.T, s storage.Store, run string) (c contents) {
+func contentsOf(t *testing.T, s backend.Store, run string) (c contents) {
 	t.Helper()
 	var errs [4]error
 	c.Run, errs[0] = s.Run(t.Context(), run)
@@ -100,7 +101,7 @@ func TestServerStopped(t *testing.T) {
 // writes.
 func wakesFenced(t *testing.T, s *sqlstore.Store, p *childtest.Process, run string) {
 	t.Helper()
-	var claim storage.Claim
+	var claim backend.Claim
 	soon(t, "the run is taken over", func() bool {
 		var err error
 		claim, _, err = s.Begin(t.Context(), run)

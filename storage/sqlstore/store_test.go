@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/storagetest"
@@ -27,19 +28,19 @@ func open(tb testing.TB, path string, opts ...sqlstore.Option) *sqlstore.Store {
 func TestStore(t *testing.T) {
 	t.Parallel()
 	var paths sync.Map
-	join := func(tb testing.TB, path string) storage.Store {
+	join := func(tb testing.TB, path string) backend.Store {
 		tb.Helper()
 		s := open(tb, path)
 		paths.Store(s, path)
 		return s
 	}
 	storagetest.Run(t, storagetest.Maker{
-		Open: func(tb testing.TB) storage.Store { return join(tb, filepath.Join(crashdisk.Careless(tb), "runs.db")) },
-		Join: func(tb testing.TB, s storage.Store) storage.Store {
+		Open: func(tb testing.TB) backend.Store { return join(tb, filepath.Join(crashdisk.Careless(tb), "runs.db")) },
+		Join: func(tb testing.TB, s backend.Store) backend.Store {
 			path, _ := paths.Load(s)
 			return join(tb, path.(string))
 		},
-		Die: func(tb testing.TB, s storage.Store) {
+		Die: func(tb testing.TB, s backend.Store) {
 			if err := sqlstore.Die(tb.Context(), s.(*sqlstore.Store)); err != nil {
 				tb.Error(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
@@ -20,8 +21,8 @@ WHERE id = $6 AND state = ` + tokenOpen + ` AND (CAST($2 AS BIGINT) = 0 OR take 
 // Tokens that can be taken are in an index. Of each priority, those with a lease that has not expired come last.
 var (
 	queuedToken = statement{
-		onSQLite:   queuedTokens + inQueue(`$3`) + inTurn,
-		onPostgres: queuedTokens + inQueue(serverNow) + inTurn,
+		onSQLite:   queuedTokens + inQueue(`$2`) + inOrder + ` LIMIT $3 + 0`,
+		onPostgres: queuedTokens + inQueue(serverNow) + inOrder + ` LIMIT $2 + 0`,
 	}
 	countQueued = statement{
 		onSQLite:   `SELECT count(*) FROM (SELECT 1 FROM tokens WHERE queue = $1` + inQueue(`$3`) + ` LIMIT $2 + 0) q`,
@@ -41,7 +42,6 @@ WHERE state = ` + tokenOpen + ` AND ` + isFree(`$2`)
 //nolint:gosec // no credentials: a token is the right to end an atom
 const (
 	queuedTokens = `SELECT id, priority, coalesce(lease, beat, 0) AS since, place FROM tokens WHERE queue = $1`
-	inTurn       = inOrder + ` LIMIT $2 + 0`
 	inOrder      = `
 ORDER BY priority DESC, coalesce(lease, beat, 0), place, id`
 )
@@ -55,9 +55,9 @@ AND ` + isFree(now)
 // isFree is the condition that no worker has an open token.
 func isFree(now string) string { return `(worker = '' AND give_up = 0 OR lease <= ` + now + `)` }
 
-// TakeToken implements [storage.Inbox.TakeToken].
-func (s *Store) TakeToken(ctx context.Context, q storage.WorkRequest) (t storage.Token, err error) {
-	if err := q.Check(); err != nil {
+// TakeToken implements [backend.Inbox.TakeToken].
+func (s *store) TakeToken(ctx context.Context, q storage.WorkRequest) (t storage.Token, err error) {
+	if err := backend.CheckWorkRequest(&q); err != nil {
 		return t, err
 	}
 	queued, err := s.inTurns(ctx, q.Queues, 1) // read first, so that empty queues do not cost a turn to write
@@ -67,20 +67,28 @@ func (s *Store) TakeToken(ctx context.Context, q storage.WorkRequest) (t storage
 	if len(queued) == 0 {
 		return t, rules.NoWork(q.Queues)
 	}
-	err = s.update(ctx, &write{
-		do: func(ctx context.Context, w *session) error {
-			taken, n, err := takeFrom(ctx, w, &q)
-			if err != nil {
-				return err
-			}
-			if t = taken; !rules.Tells(&t) {
-				return nil
-			}
-			message := rules.TakenMessage(&taken)
-			return deliver(ctx, w, n, &message)
-		},
-		arrivals: wakeup.Moves,
-	})
+	var damaged []string // tokens that cannot be read
+	for {
+		var tried string
+		err = s.update(ctx, &write{
+			do: func(ctx context.Context, w *session) error {
+				taken, n, err := takeFrom(ctx, w, &q, damaged, &tried)
+				if err != nil {
+					return err
+				}
+				if t = taken; !rules.Tells(&t) {
+					return nil
+				}
+				message := rules.TakenMessage(&taken)
+				return deliver(ctx, w, n, &message)
+			},
+			arrivals: wakeup.Moves,
+		})
+		if err = corrupt(err); tried == "" || len(damaged) == maxDamaged || !s.dialect.damage.leftOut(err) {
+			break
+		}
+		damaged = append(damaged, tried)
+	}
 	if err != nil {
 		return storage.Token{}, err
 	}
@@ -89,11 +97,15 @@ func (s *Store) TakeToken(ctx context.Context, q storage.WorkRequest) (t storage
 
 // A queuedRow is a token that can be taken, and its place in the order in which tokens are taken.
 type queuedRow struct {
+	unread
+
 	ID       string
 	Priority int32
 	Since    int64
 	Place    int64
 }
+
+func (q *queuedRow) queued() (queuedRow, error) { return *q, nil }
 
 func (q *queuedRow) compare(o *queuedRow) int {
 	return cmp.Or(-cmp.Compare(q.Priority, o.Priority), cmp.Compare(q.Since, o.Since), cmp.Compare(q.Place, o.Place),
@@ -101,7 +113,7 @@ func (q *queuedRow) compare(o *queuedRow) int {
 }
 
 // inTurns returns up to most tokens of some queues that can be taken, in the order in which they are taken.
-func (s *Store) inTurns(ctx context.Context, queues []string, most int) (found []queuedRow, err error) {
+func (s *store) inTurns(ctx context.Context, queues []string, most int) (found []queuedRow, err error) {
 	read := s.view
 	if len(queues) == 1 {
 		read = s.glance
@@ -115,8 +127,8 @@ func (s *Store) inTurns(ctx context.Context, queues []string, most int) (found [
 
 func inTurns(ctx context.Context, r *session, queues []string, most int) (found []queuedRow, err error) {
 	for _, queue := range queues {
-		var some []queuedRow
-		err := r.All(ctx, &some, queuedToken[r.dialect.db], r.dialect.untilNow(queue, most)...)
+		some, err := readableFirst(ctx, r, most, (*queuedRow).queued, queuedToken[r.dialect.db],
+			r.dialect.untilNow(queue)...)
 		if err != nil {
 			return nil, err
 		}
@@ -128,8 +140,8 @@ func inTurns(ctx context.Context, r *session, queues []string, most int) (found 
 	return found[:min(most, len(found))], nil
 }
 
-// QueuedTokens implements [storage.Queues.QueuedTokens].
-func (s *Store) QueuedTokens(ctx context.Context, queues []string, most int) (ids []string, err error) {
+// QueuedTokens implements [backend.Queues.QueuedTokens].
+func (s *store) QueuedTokens(ctx context.Context, queues []string, most int) (ids []string, err error) {
 	found, err := s.inTurns(ctx, queues, most)
 	if err != nil {
 		return nil, err
@@ -141,28 +153,31 @@ func (s *Store) QueuedTokens(ctx context.Context, queues []string, most int) (id
 	return ids, nil
 }
 
-// CountQueued implements [storage.Queues.CountQueued].
-func (s *Store) CountQueued(ctx context.Context, queue string, most int64) (n int64, err error) {
+// CountQueued implements [backend.Queues.CountQueued].
+func (s *store) CountQueued(ctx context.Context, queue string, most int64) (n int64, err error) {
 	err = s.glance(ctx, func(r *session) error {
 		return r.Get(ctx, &n, countQueued[r.dialect.db], r.dialect.untilNow(queue, most)...)
 	})
 	return n, err
 }
 
-// takeFrom gives the work with the longest wait to the worker.
-func takeFrom(ctx context.Context, w *session, q *storage.WorkRequest) (storage.Token, int64, error) {
-	if w.yields && len(q.Queues) == 1 {
-		return takeNext(ctx, w, q)
+// takeFrom gives the work with the longest wait to the worker, but for the damaged one. It tells which it tries.
+func takeFrom(ctx context.Context, w *session, q *storage.WorkRequest, damaged []string, tried *string,
+) (storage.Token, int64, error) {
+	if w.yields && len(q.Queues) == 1 && len(damaged) == 0 {
+		return takeNext(ctx, w, q, tried)
 	}
 	for {
-		found, err := inTurns(ctx, w, q.Queues, 1)
+		found, err := inTurns(ctx, w, q.Queues, 1+len(damaged))
 		if err != nil {
 			return storage.Token{}, 0, err
 		}
+		found = slices.DeleteFunc(found, func(row queuedRow) bool { return slices.Contains(damaged, row.ID) })
 		if len(found) == 0 {
 			return storage.Token{}, 0, rules.NoWork(q.Queues)
 		}
 		id := found[0].ID
+		*tried = id
 		if err := w.holdRunOf(ctx, id); err != nil {
 			return storage.Token{}, 0, err
 		}
@@ -180,7 +195,7 @@ func takeFrom(ctx context.Context, w *session, q *storage.WorkRequest) (storage.
 
 // takeNext is takeFrom for one queue, in one round trip. If another transaction has locked the run, takeNext returns
 // errHeld.
-func takeNext(ctx context.Context, w *session, q *storage.WorkRequest) (storage.Token, int64, error) {
+func takeNext(ctx context.Context, w *session, q *storage.WorkRequest, tried *string) (storage.Token, int64, error) {
 	now, err := w.now(ctx)
 	if err != nil {
 		return storage.Token{}, 0, err
@@ -192,6 +207,7 @@ func takeNext(ctx context.Context, w *session, q *storage.WorkRequest) (storage.
 	}
 	if len(rows) == 1 {
 		w.Count(1, nil)
+		*tried = rows[0].ID
 		t, err := rows[0].token()
 		return t, rows[0].N, err
 	}
@@ -206,9 +222,9 @@ func takeNext(ctx context.Context, w *session, q *storage.WorkRequest) (storage.
 	}
 }
 
-// KeepToken implements [storage.Inbox.KeepToken].
-func (s *Store) KeepToken(ctx context.Context, id string, k storage.Heartbeat) (storage.Token, error) {
-	if err := k.Check(); err != nil {
+// KeepToken implements [backend.Inbox.KeepToken].
+func (s *store) KeepToken(ctx context.Context, id string, k storage.Heartbeat) (storage.Token, error) {
+	if err := backend.CheckHeartbeat(&k); err != nil {
 		return storage.Token{}, err
 	}
 	return s.beat(ctx, id, keepToken, func(ctx context.Context, w *session) (args []any, err error) {
@@ -224,8 +240,8 @@ func (s *Store) KeepToken(ctx context.Context, id string, k storage.Heartbeat) (
 	})
 }
 
-// Beat implements [storage.Inbox.Beat].
-func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error) {
+// Beat implements [backend.Inbox.Beat].
+func (s *store) Beat(ctx context.Context, id string) (t storage.Token, err error) {
 	return s.beat(ctx, id, beatToken, func(context.Context, *session) ([]any, error) {
 		return []any{micros(s.Now()), id}, nil
 	})
@@ -233,7 +249,7 @@ func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error
 
 // beat runs an update of an open token that nothing else in its transaction depends on. If it changes no token, beat
 // says why.
-func (s *Store) beat(ctx context.Context, id, query string, args func(context.Context, *session) ([]any, error),
+func (s *store) beat(ctx context.Context, id, query string, args func(context.Context, *session) ([]any, error),
 ) (storage.Token, error) {
 	var rows []tokenRow
 	err := s.update(ctx, &write{do: func(ctx context.Context, w *session) error {

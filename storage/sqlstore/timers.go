@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/ebbflow/ebb/storage"
@@ -25,11 +26,14 @@ WHERE timers.run = v.run AND timers.path = v.path AND timers.kind = v.kind`,
 )
 
 // selectRunTimers is in the order of the key. In order of due, PostgreSQL would read the timers of all runs.
-const selectRunTimers = `SELECT path, kind, incarnation, due FROM timers WHERE run = $1 ORDER BY path, kind`
+const selectRunTimers = `SELECT run, path, kind, incarnation, due FROM timers WHERE run = $1 ORDER BY path, kind`
 
 type timerRow struct {
+	unread
+
+	Run         int64
 	Path        string
-	Kind        uint8
+	Kind        int64 // wider than the value, as what does not fit ends a whole batch of statements on a server
 	Incarnation int
 	Due         moment
 }
@@ -53,8 +57,8 @@ func writeTimers(ctx context.Context, w *session, n int64, timers []storage.Time
 	return nil
 }
 
-// RunTimers implements [storage.Reader.RunTimers].
-func (s *Store) RunTimers(ctx context.Context, run string) (timers []storage.TimerRow, err error) {
+// RunTimers implements [backend.Reader.RunTimers].
+func (s *store) RunTimers(ctx context.Context, run string) (timers []storage.TimerRow, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) (err error) {
 		timers, err = readTimers(ctx, r, n, run)
 		return err
@@ -63,24 +67,26 @@ func (s *Store) RunTimers(ctx context.Context, run string) (timers []storage.Tim
 }
 
 func readTimers(ctx context.Context, s *session, n int64, run string) ([]storage.TimerRow, error) {
-	var rows []timerRow
-	err := s.All(ctx, &rows, selectRunTimers, n)
-	return decodeTimers(rows, run), err
+	timers, err := readable(ctx, s, timersOf(run), selectRunTimers, n)
+	return byDue(timers), err
 }
 
-// decodeTimers returns the timers of a run in the order in which they are due.
-func decodeTimers(rows []timerRow, run string) []storage.TimerRow {
-	slices.SortStableFunc(rows, func(a, b timerRow) int { return a.Due.time().Compare(b.Due.time()) })
-	out := make([]storage.TimerRow, len(rows))
-	for i, r := range rows {
-		out[i] = r.row(run)
+// byDue sorts the timers of a run in the order in which they are due.
+func byDue(timers []storage.TimerRow) []storage.TimerRow {
+	slices.SortStableFunc(timers, func(a, b storage.TimerRow) int { return a.Due.Compare(b.Due) })
+	return timers
+}
+
+// timersOf returns the function that decodes timers of a run.
+func timersOf(run string) func(*timerRow) (storage.TimerRow, error) {
+	return func(r *timerRow) (storage.TimerRow, error) { return r.timer(run) }
+}
+
+func (r *timerRow) timer(run string) (storage.TimerRow, error) {
+	if r.Kind != int64(uint8(r.Kind)) {
+		return storage.TimerRow{}, fmt.Errorf("%w: %d is no kind of timer (%s)", storage.ErrCorrupt, r.Kind, r.Path)
 	}
-	return out
-}
-
-// row returns the timer of a run.
-func (r *timerRow) row(run string) storage.TimerRow {
 	return storage.TimerRow{
 		Run: run, Path: r.Path, Kind: storage.TimerKind(r.Kind), Incarnation: r.Incarnation, Due: r.Due.time(),
-	}
+	}, nil
 }

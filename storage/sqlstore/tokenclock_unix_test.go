@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -24,7 +25,7 @@ func TestTokenServersClock(t *testing.T) {
 	claim, snap, err := s.Begin(t.Context(), "r")
 	must(t, err)
 	at := time.Now()
-	cp := &storage.Checkpoint{Head: storage.Head{Seq: snap.Run.Seq, State: states.FlowRunning, Time: at, Release: true}}
+	cp := &backend.Checkpoint{Head: backend.Head{Seq: snap.Run.Seq, State: states.FlowRunning, Time: at, Release: true}}
 	for _, id := range []string{"a", "b", "c", "d"} {
 		cp.Tokens = append(cp.Tokens, storage.Token{
 			ID: id, Run: "r", Path: id, Queue: "q", Beat: at, Since: at, StartToClose: time.Minute, Heartbeat: time.Minute,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/internal/awaited"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -81,13 +82,15 @@ WHERE tokens.state = ` + tokenOpen + ` AND tokens.run = excluded.run`
 )
 
 type tokenRow struct {
+	unread
+
 	N           int64
 	Run         string
 	ID          string
 	Path        string
 	Incarnation int
 	Attempt     int
-	State       uint8
+	State       int64 // wider than the value, see timerRow
 	Deadline    moment
 	Heartbeat   int64
 	Beat        moment
@@ -109,6 +112,9 @@ type tokenRow struct {
 
 func (r *tokenRow) token() (storage.Token, error) {
 	failure, err := codec.DecodeFailure(r.Failure)
+	if r.State != int64(uint8(r.State)) {
+		err = fmt.Errorf("%w: %d is no state", storage.ErrCorrupt, r.State)
+	}
 	if err != nil {
 		return storage.Token{}, fmt.Errorf("%w (token %q)", err, r.ID)
 	}
@@ -123,22 +129,7 @@ func (r *tokenRow) token() (storage.Token, error) {
 }
 
 func readTokens(ctx context.Context, s *session, query string, arg any) ([]storage.Token, error) {
-	var rows []tokenRow
-	if err := s.All(ctx, &rows, query, arg); err != nil {
-		return nil, err
-	}
-	return decodeTokens(rows)
-}
-
-func decodeTokens(rows []tokenRow) ([]storage.Token, error) {
-	out := make([]storage.Token, len(rows))
-	for i := range rows {
-		var err error
-		if out[i], err = rows[i].token(); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return readable(ctx, s, (*tokenRow).token, query, arg)
 }
 
 func writeTokens(ctx context.Context, w *session, n int64, tokens []storage.Token) error {
@@ -181,7 +172,7 @@ func (s *session) ofThisRun(ctx context.Context, n int64, t *storage.Token) func
 }
 
 // useTokens carries out the changes of tokens that callers ask for. The store commits nothing if a token has changed.
-func useTokens(ctx context.Context, w *session, n int64, used []storage.TokenUse) error {
+func useTokens(ctx context.Context, w *session, n int64, used []backend.TokenUse) error {
 	for i := range used {
 		t := &used[i].Token
 		err := w.Post(ctx, asTaken, useToken, t.State, micros(t.Beat), micros(t.Since), t.Worker, t.Take, micros(t.Lease),
@@ -219,8 +210,8 @@ func findToken(ctx context.Context, s *session, id string) (storage.Token, error
 	return row.token()
 }
 
-// Token implements [storage.Reader.Token].
-func (s *Store) Token(ctx context.Context, id string) (t storage.Token, err error) {
+// Token implements [backend.Reader.Token].
+func (s *store) Token(ctx context.Context, id string) (t storage.Token, err error) {
 	err = s.glance(ctx, func(r *session) (err error) {
 		t, err = findToken(ctx, r, id)
 		return err
@@ -252,13 +243,13 @@ func changeToken(ctx context.Context, w *session, id, query string, args ...any)
 	}
 }
 
-// EndToken implements [storage.Inbox.EndToken].
-func (s *Store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (t storage.Token, err error) {
+// EndToken implements [backend.Inbox.EndToken].
+func (s *store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (t storage.Token, err error) {
 	state, result := storage.TokenCompleted, end.Result
 	if end.Failure != nil {
 		state, result = storage.TokenFailed, nil
 	}
-	if err := end.Check(); err != nil {
+	if err := backend.CheckTokenEnd(&end); err != nil {
 		return t, err
 	}
 	misfit, err := s.misfit(ctx, id, &end)
@@ -299,7 +290,7 @@ FROM tokens JOIN origins o ON o.n = tokens.run
 JOIN records s ON s.kind = '` + awaited.RecordKind + `' AND s.key = o.structure WHERE tokens.id = $1`
 
 // misfit returns why the result does not fit the atom of an open token, see [rules.CheckResult].
-func (s *Store) misfit(ctx context.Context, id string, end *storage.TokenEnd) (misfit, err error) {
+func (s *store) misfit(ctx context.Context, id string, end *storage.TokenEnd) (misfit, err error) {
 	if end.Failure != nil {
 		return nil, nil //nolint:nilerr // a failure always fits
 	}
@@ -316,8 +307,8 @@ func (s *Store) misfit(ctx context.Context, id string, end *storage.TokenEnd) (m
 	return misfit, err
 }
 
-// RunTokens implements [storage.Reader.RunTokens].
-func (s *Store) RunTokens(ctx context.Context, run string) (tokens []storage.Token, err error) {
+// RunTokens implements [backend.Reader.RunTokens].
+func (s *store) RunTokens(ctx context.Context, run string) (tokens []storage.Token, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) error {
 		tokens, err = readTokens(ctx, r, selectOpenTokens, n)
 		return err

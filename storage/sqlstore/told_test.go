@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -25,7 +26,7 @@ func TestToldAndFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	soon(t, "word of the job", func() bool { return hears.Counts().Told > 0 })
-	list, err := deaf.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour})
+	list, err := deaf.ClaimJobs(t.Context(), backend.JobClaim{Lease: time.Hour})
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
@@ -35,7 +36,7 @@ func TestToldAndFound(t *testing.T) {
 	if err := hears.PostJob(t.Context(), storage.Job{ID: "k", Flow: "f"}); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := hears.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour}); err != nil || len(list) != 1 || hears.Counts().Found != 0 {
+	if list, err := hears.ClaimJobs(t.Context(), backend.JobClaim{Lease: time.Hour}); err != nil || len(list) != 1 || hears.Counts().Found != 0 {
 		t.Errorf("what it has posted itself it has found %d times (%+v, %v)", hears.Counts().Found, list, err)
 	}
 }

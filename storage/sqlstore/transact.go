@@ -9,13 +9,14 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/usertx"
 )
 
-var _ storage.Transactor = (*Store)(nil)
+var _ backend.Transactor = (*store)(nil)
 
 const (
 	selectClaim    = `SELECT r.n, r.fence, r.claim, r.owner FROM origins o JOIN runs r ON r.n = o.n WHERE o.id = $1`
@@ -23,9 +24,9 @@ const (
 	insertTransact = `INSERT INTO transactions (run, key, result) VALUES ($1, $2, $3)`
 )
 
-// Transact implements [storage.Transactor.Transact]. It waits for its turn as every other write does, and does not
+// Transact implements [backend.Transactor.Transact]. It waits for its turn as every other write does, and does not
 // share the transaction.
-func (s *Store) Transact(ctx context.Context, claim storage.Claim, key string,
+func (s *store) Transact(ctx context.Context, claim backend.Claim, key string,
 	fn func(*sql.Tx) (atom.Value, error),
 ) (atom.Value, error) {
 	if err := rules.CheckKey(key); err != nil {
@@ -49,7 +50,7 @@ func (s *Store) Transact(ctx context.Context, claim storage.Claim, key string,
 
 // A transaction is a call of Transact.
 type transaction struct {
-	claim storage.Claim
+	claim backend.Claim
 	key   string
 	fn    func(*sql.Tx) (atom.Value, error)
 

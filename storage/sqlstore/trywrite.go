@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/arrays"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
@@ -20,7 +21,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/schema"
 )
 
-var _ storage.WriteChecker = (*Store)(nil)
+var _ backend.WriteChecker = (*store)(nil)
 
 const (
 	// touchFile and touchServer write the row of the store's own owner. SQLite does not write a page that does not
@@ -29,8 +30,8 @@ const (
 	touchServer = `UPDATE owners SET host = host WHERE id = $1`
 )
 
-// CheckWrite implements [storage.WriteChecker.CheckWrite]. It commits a small write to the row of this process.
-func (s *Store) CheckWrite(ctx context.Context) error {
+// CheckWrite implements [backend.WriteChecker.CheckWrite]. It commits a small write to the row of this process.
+func (s *store) CheckWrite(ctx context.Context) error {
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		if s.server != nil {
 			_, err := w.Exec(ctx, touchServer, s.owner.ID)
@@ -54,7 +55,7 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 		}
 		server.Open(maxConnections, arrays.Register)
 		defer func() { err = errors.Join(err, server.DB.Close()) }()
-		s := &Store{server: server, dialect: &serverDialect}
+		s := &store{server: server, dialect: &serverDialect}
 		w = newWriter(server.Place, noTurn{}, s.writeSessions(1)...)
 		w.connect = s.connectWriter
 	} else {
@@ -62,7 +63,9 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 		if err != nil {
 			return err
 		}
-		s := &Store{place: file, dialect: fileDialect, file: file, steps: schema.Migrations, log: hclog.NewNullLogger()}
+		s := &store{
+			place: file, dialect: &fileDialect, file: file, steps: schema.Migrations, log: hclog.NewNullLogger(),
+		}
 		if err := s.openGates(); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -17,7 +18,7 @@ const (
 	selectUndos = `SELECT n, path FROM undo WHERE run = $1 AND n < $2 ORDER BY n DESC LIMIT $3 + 0`
 )
 
-func writeUndo(ctx context.Context, w *session, n int64, cp *storage.Checkpoint) error {
+func writeUndo(ctx context.Context, w *session, n int64, cp *backend.Checkpoint) error {
 	if cp.Pop > 0 {
 		if err := w.Post(ctx, nil, popUndo, n, cp.Pop); err != nil {
 			return err
@@ -31,8 +32,8 @@ func writeUndo(ctx context.Context, w *session, n int64, cp *storage.Checkpoint)
 	return nil
 }
 
-// Undos implements [storage.Reader.Undos].
-func (s *Store) Undos(ctx context.Context, run string, below int64, limit int) (out []storage.Undo, err error) {
+// Undos implements [backend.Reader.Undos].
+func (s *store) Undos(ctx context.Context, run string, below int64, limit int) (out []storage.Undo, err error) {
 	if below == 0 {
 		below = math.MaxInt64
 	}

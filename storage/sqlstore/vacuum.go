@@ -15,10 +15,8 @@ const (
 	giveBack  = "PRAGMA incremental_vacuum(500)"
 )
 
-// Vacuum returns the space of purged runs to the file system, in small transactions between other writes. It
-// returns the number of bytes. Without Vacuum, later runs reuse the space. On a server it does nothing, because
-// autovacuum does this.
-func (s *Store) Vacuum(ctx context.Context) (int64, error) {
+// Vacuum: see [Store.Vacuum].
+func (s *store) Vacuum(ctx context.Context) (int64, error) {
 	if s.server != nil {
 		return 0, nil // autovacuum keeps the space for later rows
 	}

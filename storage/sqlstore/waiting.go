@@ -9,27 +9,27 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/waiting"
 )
 
-// AwaitEnd implements [storage.Waiting.AwaitEnd].
-func (s *Store) AwaitEnd(ctx context.Context, run string) (storage.Run, error) {
+// AwaitEnd implements [backend.Waiting.AwaitEnd].
+func (s *store) AwaitEnd(ctx context.Context, run string) (storage.Run, error) {
 	return s.hub.AwaitEnd(ctx, run, s.Run)
 }
 
-// AwaitToken implements [storage.Waiting.AwaitToken].
-func (s *Store) AwaitToken(ctx context.Context, t storage.WorkRequest, wait time.Duration,
+// AwaitToken implements [backend.Waiting.AwaitToken].
+func (s *store) AwaitToken(ctx context.Context, t storage.WorkRequest, wait time.Duration,
 	enough <-chan struct{},
 ) (storage.Token, error) {
 	return s.hub.AwaitToken(ctx, t, wait, enough, s.TakeToken)
 }
 
-// AwaitWork implements [storage.Waiting.AwaitWork].
-func (s *Store) AwaitWork(ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
+// AwaitWork implements [backend.Waiting.AwaitWork].
+func (s *store) AwaitWork(ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
 	take func(context.Context) error,
 ) error {
 	return s.hub.AwaitWork(ctx, t, wait, enough, take)
 }
 
-// Pollers implements [storage.Waiting.Pollers].
-func (s *Store) Pollers() []storage.Poller { return s.hub.Pollers(time.Now()) }
+// Pollers implements [backend.Waiting.Pollers].
+func (s *store) Pollers() []storage.Poller { return s.hub.Pollers(time.Now()) }
 
 var (
 	// selectRunning starts with the ids: CROSS JOIN keeps SQLite from changing the order.
@@ -50,7 +50,7 @@ WHERE o.id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON)))) AND 
 const queuedIn = `SELECT 1 FROM tokens WHERE queue = `
 
 // A waitingSource tells the hub of a store what other processes have done.
-type waitingSource struct{ *Store }
+type waitingSource struct{ *store }
 
 var _ waiting.Source = waitingSource{}
 

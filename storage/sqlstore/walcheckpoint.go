@@ -43,7 +43,7 @@ type walCheckpointer struct {
 }
 
 func newWALCheckpointer(ctx context.Context, db *sqlx.DB, w *writer) (*walCheckpointer, error) {
-	s, err := newSession(ctx, db, fileDialect)
+	s, err := newSession(ctx, db, w.dialect)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func checkpoint(ctx context.Context, s *session, pragma string) (wal walState, e
 // kernel's memory, but it is not on the disk. If the next commit followed this hole, it would be synced and
 // acknowledged, and lost after a power cut. If an owner is alive, there is no hole: that owner ran settle itself,
 // and a commit that it failed to sync does not show.
-func (s *Store) settle(ctx context.Context, w *session) error {
+func (s *store) settle(ctx context.Context, w *session) error {
 	if s.resting() {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/storage"
@@ -22,9 +23,9 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/schema"
 )
 
-func openFile(t *testing.T, file string) *Store {
+func openFile(t *testing.T, file string) *store {
 	t.Helper()
-	s, err := Open(context.Background(), file)
+	s, err := openStore(context.Background(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func openFile(t *testing.T, file string) *Store {
 	return s
 }
 
-func beginRun(t *testing.T, s *Store, id string) storage.Claim {
+func beginRun(t *testing.T, s *store, id string) backend.Claim {
 	t.Helper()
 	if err := s.Create(t.Context(), storage.Run{ID: id}); err != nil {
 		t.Fatal(err)
@@ -44,9 +45,9 @@ func beginRun(t *testing.T, s *Store, id string) storage.Claim {
 	return claim
 }
 
-func nth(n int64) *storage.Checkpoint {
-	return &storage.Checkpoint{
-		Head:    storage.Head{Seq: n, Entries: n + 1},
+func nth(n int64) *backend.Checkpoint {
+	return &backend.Checkpoint{
+		Head:    backend.Head{Seq: n, Entries: n + 1},
 		History: []storage.Entry{{Seq: n + 1, Path: strings.Repeat("x", 200)}},
 	}
 }
@@ -70,11 +71,11 @@ func TestLostAnswer(t *testing.T) {
 	if err := s.SetLimit(t.Context(), storage.Limit{Runs: 2}); err != nil {
 		t.Fatal(err)
 	}
-	made, _, err := storage.ClaimNew(storage.Run{ID: "b", Flow: "f"})
+	made, _, err := backend.ClaimNew(storage.Run{ID: "b", Flow: "f"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for run, claim := range map[string]storage.Claim{"a": beginRun(t, s, "a"), "b": made} {
+	for run, claim := range map[string]backend.Claim{"a": beginRun(t, s, "a"), "b": made} {
 		s.writer.committed = func(err error) error {
 			s.writer.committed = nil
 			return errors.Join(err, errors.New("connection lost"))
@@ -216,7 +217,7 @@ func TestBatch(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "runs.db"))
 	const n = 20
-	claims := make([]storage.Claim, n)
+	claims := make([]backend.Claim, n)
 	for i := range claims {
 		claims[i] = beginRun(t, s, fmt.Sprint("run", i))
 	}
@@ -284,7 +285,7 @@ func TestBatch(t *testing.T) {
 func TestBatchPassesBare(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "runs.db"))
-	claims := []storage.Claim{beginRun(t, s, "a"), beginRun(t, s, "b")}
+	claims := []backend.Claim{beginRun(t, s, "a"), beginRun(t, s, "b")}
 	transactions := 0
 	s.writer.committed = func(err error) error { transactions++; return err }
 	release := occupy(t, s)
@@ -315,7 +316,7 @@ func closed(t *testing.T, c io.Closer) {
 }
 
 // occupy keeps the writer busy until the returned function is called.
-func occupy(t *testing.T, s *Store) (release func()) {
+func occupy(t *testing.T, s *store) (release func()) {
 	t.Helper()
 	in, out := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -354,7 +355,7 @@ func TestWAL(t *testing.T) {
 	for i := range int64(commits) {
 		cp := nth(i)
 		cp.Head.Refs = i + 1
-		cp.Payloads = []storage.Payload{{Ref: i + 1, Data: make(atom.Value, 1<<16)}}
+		cp.Payloads = []backend.Payload{{Ref: i + 1, Data: make(atom.Value, 1<<16)}}
 		if err := s.Commit(t.Context(), claim, cp); err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +395,7 @@ func TestWALBeginsAnew(t *testing.T) {
 		}
 		cp := nth(i)
 		cp.Head.Refs = i + 1
-		cp.Payloads = []storage.Payload{{Ref: i + 1, Data: make(atom.Value, 1<<16)}}
+		cp.Payloads = []backend.Payload{{Ref: i + 1, Data: make(atom.Value, 1<<16)}}
 		if err := s.Commit(t.Context(), claim, cp); err != nil {
 			t.Fatal(err)
 		}
@@ -426,9 +427,9 @@ func read(t *testing.T, file string) {
 	}))
 }
 
-// TestMigrations opens an empty file, and a database that lacks the last migration.
+// TestMigrations opens an empty file, and a database that lacks a later migration.
 //
-// Guarantee (G7): SQLite files of each earlier schema migrate, and their records read as written.
+// Guarantee (G7): SQLite files of each schema since version 0.1 migrate, and their records read as written.
 // Also: `TestFixtures`.
 func TestMigrations(t *testing.T) {
 	t.Parallel()
@@ -450,7 +451,7 @@ func TestMigrations(t *testing.T) {
 				t.Fatal(err)
 			}
 			later := Later("CREATE TABLE later (n INTEGER); INSERT INTO later SELECT count(*) FROM runs;", "")
-			s, err := Open(t.Context(), file, WithMigrations(later))
+			s, err := openStore(t.Context(), file, WithMigrations(later))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,7 +33,7 @@ type writtenRow struct {
 }
 
 // WriteRecords implements [storage.NamedRecords.WriteRecords].
-func (s *Store) WriteRecords(ctx context.Context, writes ...storage.RecordWrite) ([]storage.NamedRecord, error) {
+func (s *store) WriteRecords(ctx context.Context, writes ...storage.RecordWrite) ([]storage.NamedRecord, error) {
 	if err := rules.CheckWrites(writes); err != nil || len(writes) == 0 {
 		return nil, err
 	}

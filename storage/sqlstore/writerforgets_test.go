@@ -10,7 +10,7 @@ import (
 	"testing"
 	"weak"
 
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
 )
 
@@ -38,11 +38,11 @@ func TestWriterForgets(t *testing.T) {
 	t.Parallel()
 	const n = 5
 	s := openFile(t, filepath.Join(t.TempDir(), "runs.db"))
-	claims := make([]storage.Claim, n)
+	claims := make([]backend.Claim, n)
 	for i := range claims {
 		claims[i] = beginRun(t, s, fmt.Sprint("run", i))
 	}
-	var kept []weak.Pointer[storage.Checkpoint]
+	var kept []weak.Pointer[backend.Checkpoint]
 	commit := func(ctx context.Context, i int, seq int64) error {
 		cp := nth(seq)
 		kept = append(kept, weak.Make(cp))

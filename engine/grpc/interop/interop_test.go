@@ -114,7 +114,7 @@ func play(t *testing.T, text, input string, caller *ebbgrpc.Caller) (*engine.Res
 		return doc, nil
 	}
 	registry := &tasks.Registry{Schemes: map[string]func(string) (atom.Body, error){ebbgrpc.Scheme: caller.Task}}
-	eng, err := engine.New(m.Flow(), engine.WithTasks(registry), engine.WithStore(memstore.New()))
+	eng, err := engine.New(m.Flow(), memstore.New(), engine.WithTasks(registry))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,8 +56,11 @@ func (at *Attempt) follow(r *scheduler.Record, now time.Time) {
 	number := Number(r)
 	switch {
 	case executes(r.State) && at.state == r.State && at.number == number:
-		if r.State == states.TaskReverting && !r.Due().IsZero() && at.ended == 0 { // it waits for its next attempt
+		switch {
+		case r.State == states.TaskReverting && !r.Due().IsZero() && at.ended == 0: // it waits for its next attempt
 			at.ended = instantOf(now)
+		case r.State == states.TaskRunning && r.Ended == flow.EndDeferred: // its call has ended, and another party ends it
+			at.ended = 0
 		}
 	case at.state == states.TaskRunning && r.State == at.state && r.Attempt == 0: // cancelled before its first call
 	case executes(r.State):

@@ -4,14 +4,14 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 )
 
 // TestEmpty fills every field of a checkpoint there is, and looks whether anything
 // is left once it was emptied: a field that is forgotten would be committed again
 // with the next step.
 func TestEmpty(t *testing.T) {
-	var cp storage.Checkpoint
+	var cp backend.Checkpoint
 	all := reflect.ValueOf(&cp).Elem()
 	for i := range all.NumField() {
 		switch f := all.Field(i); f.Kind() {

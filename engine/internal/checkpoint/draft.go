@@ -5,13 +5,14 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // A Draft is the checkpoint that a run commits next. Set Dirty after each direct change of the checkpoint.
 type Draft struct {
-	storage.Checkpoint // Head is the run's head after the commit
+	backend.Checkpoint // Head is the run's head after the commit
 
 	Dirty bool      // the checkpoint contains a change
 	Now   time.Time // when the changes were decided
@@ -36,7 +37,7 @@ type Draft struct {
 }
 
 // Init prepares the draft of a run of the plan. If quiet is true, lines of history are counted and not stored.
-func (d *Draft) Init(plan *flow.Plan, run string, quiet bool, head storage.Head) {
+func (d *Draft) Init(plan *flow.Plan, run string, quiet bool, head backend.Head) {
 	d.plan, d.run, d.quiet = plan, run, quiet
 	d.Head, d.settled = head, head.Bytes
 	d.attempts, d.grown, d.earlier = make([]Attempt, len(plan.Atoms)), map[any]*grown{}, map[string]earlier{}
@@ -174,8 +175,18 @@ func (d *Draft) Create(child storage.Run) {
 // Token adds a token, or a new state of one.
 func (d *Draft) Token(t storage.Token) { d.Tokens, d.Dirty = append(d.Tokens, t), true }
 
-// Use changes an open token for a caller.
-func (d *Draft) Use(u storage.TokenUse) { d.Used, d.Dirty = append(d.Used, u), true }
+// Use changes an open token for a caller. A further change of the token replaces the first: what is compared is how the
+// token was before the checkpoint.
+func (d *Draft) Use(u backend.TokenUse) {
+	d.Dirty = true
+	for i := range d.Used {
+		if d.Used[i].Token.ID == u.Token.ID {
+			d.Used[i].Token = u.Token
+			return
+		}
+	}
+	d.Used = append(d.Used, u)
+}
 
 // Take deletes a message from the inbox.
 func (d *Draft) Take(n int64) {

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -11,7 +12,7 @@ import (
 func (d *Draft) Issued(messages []storage.Message) {
 	for i := range messages {
 		m := &messages[i]
-		if m.Name != "" && m.IsCommand() {
+		if m.Name != "" && backend.IsCommand(m) {
 			if d.answers == nil {
 				d.answers = map[int64]string{}
 			}
@@ -43,13 +44,13 @@ func CommandEntry(m *storage.Message) storage.Entry {
 		Kind: storage.EntryCommand, Type: string(m.Kind), Path: m.Path, Number: m.N, Issuer: m.Issuer,
 	}
 	switch {
-	case m.Kind == storage.MessageRefused:
+	case m.Kind == backend.MessageRefused:
 		e.Type, e.Failure = m.Name, m.Failure
 	case m.Kind == flow.MessageSignal:
 		e.Path = m.Name
-	case m.Kind == storage.MessageToken && m.Failure != nil:
+	case m.Kind == backend.MessageToken && m.Failure != nil:
 		e.Type = "fail"
-	case m.Kind == storage.MessageToken:
+	case m.Kind == backend.MessageToken:
 		e.Type = "complete"
 	}
 	return e
@@ -77,10 +78,15 @@ func (d *Draft) Judged(n int64, refusal error) {
 		return
 	}
 	delete(d.issued, n)
-	d.Dirty = true
 	if refusal != nil {
 		e.Failure = &atom.Failure{Code: atom.CodeRefused, Message: refusal.Error()}
 	}
+	d.Command(e)
+}
+
+// Command adds the line of a command. The draft sets its number and time.
+func (d *Draft) Command(e storage.Entry) {
+	d.Dirty = true
 	line := d.line(storage.EntryCommand)
 	e.Seq, e.Time = line.Seq, line.Time
 	*line = e

@@ -5,8 +5,8 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
-	"github.com/ebbflow/ebb/storage"
 )
 
 // An overflow is the tries of a retry that no longer fit its record. They are in payloads, each of which refers to
@@ -25,7 +25,7 @@ func (d *Draft) Overflow(cmd *scheduler.Command) {
 		s = overflow{all: cmd.Tries.Tries}
 	}
 	d.Head.Refs++
-	d.Payloads = append(d.Payloads, storage.Payload{Ref: d.Head.Refs, Data: codec.EncodeTries(s.ref, cmd.Tries.Tries)})
+	d.Payloads = append(d.Payloads, backend.Payload{Ref: d.Head.Refs, Data: codec.EncodeTries(s.ref, cmd.Tries.Tries)})
 	s.ref = d.Head.Refs
 	d.keepOverflow(cmd.Atom, s)
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -48,14 +49,14 @@ func (p *payloads) remember(v atom.Value, ref int64) {
 // Hold returns the form of the value in a record: the store copies small values, and stores large values once as a
 // payload.
 func (d *Draft) Hold(v atom.Value) storage.Held {
-	if len(v) <= storage.InlineLimit {
+	if len(v) <= backend.InlineLimit {
 		return storage.Held{Data: v}
 	}
 	ref, ok := d.payloads.find(v)
 	if !ok {
 		d.Head.Refs++
 		ref = d.Head.Refs
-		d.Payloads = append(d.Payloads, storage.Payload{Ref: ref, Data: v})
+		d.Payloads = append(d.Payloads, backend.Payload{Ref: ref, Data: v})
 		d.payloads.remember(v, ref)
 		d.wrote(len(v))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -23,7 +24,7 @@ func (d *Draft) recordIn(a *storage.Atom) scheduler.Record {
 		Ended: a.Ended, RunEnd: a.RunEnd, Result: d.Held(a.Result), Failure: a.Failure,
 	}
 	if a.RevertResult.Data != nil || a.RevertFailure != nil || a.Tries != nil || !a.Due.IsZero() || a.RevertAttempt > 0 {
-		r.Rare = &scheduler.Rare{
+		r.Extra = &scheduler.RecordExtra{
 			RevertResult: d.Held(a.RevertResult), RevertFailure: a.RevertFailure,
 			Tries: a.Tries, Due: a.Due, RevertAttempt: int32(a.RevertAttempt),
 		}
@@ -43,10 +44,10 @@ func (d *Draft) Record(cmd *scheduler.Command) (*storage.Atom, *storage.Entry) {
 	a.Incarnation, a.Attempt = int(r.Incarnation), int(r.Attempt)
 	a.Ended, a.RunEnd = r.Ended, r.RunEnd
 	a.Result.Data, a.Failure = r.Result, r.Failure
-	if len(r.Result) > storage.InlineLimit {
+	if len(r.Result) > backend.InlineLimit {
 		a.Result = d.Hold(r.Result)
 	}
-	if x := r.Rare; x != nil {
+	if x := r.Extra; x != nil {
 		a.RevertResult, a.RevertFailure = d.Hold(x.RevertResult), x.RevertFailure
 		a.Tries, a.Due, a.RevertAttempt = x.Tries, x.Due, int(x.RevertAttempt)
 	}

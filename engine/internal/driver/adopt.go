@@ -42,14 +42,26 @@ func (r *run) Adopt(forget []string, atoms []storage.Atom, facts map[string][]st
 			problems = append(problems, fmt.Errorf("atom %q was removed and is %v; name it to AcceptChange to leave what it did",
 				was.Path, was.State))
 		default:
-			r.next.Forget = append(r.next.Forget, was.Path)
+			r.Draft.Forget = append(r.Draft.Forget, was.Path)
 		}
 	}
 	if len(problems) > 0 {
-		return fmt.Errorf("%w: run %q: %w", ErrChanged, r.claim.Run, errors.Join(problems...))
+		return fmt.Errorf("%w: run %q: %w", ErrChanged, r.Claim.Run, errors.Join(problems...))
 	}
-	r.next.Structure, r.next.Dirty = r.plan.Hash, true
+	r.Draft.Structure, r.Draft.Dirty = r.plan.Hash, true
 	r.env.Log.Warn(logevent.RunFlowChanged, logevent.Attributes(
-		"run", r.claim.Run, "flow", r.about.Flow, "forgotten", strings.Join(r.next.Forget, ", "))...)
+		"run", r.Claim.Run, "flow", r.about.Flow, "forgotten", strings.Join(r.Draft.Forget, ", "))...)
 	return nil
 }
+
+// Accepted adds to the history what differs in the flow that the run has adopted.
+func (r *run) Accepted(changes string) {
+	r.Draft.Command(storage.Entry{
+		Kind: storage.EntryCommand, Type: "accept-change",
+		Path:   strings.ToValidUTF8(changes[:min(len(changes), mostChanges)], ""),
+		Issuer: &storage.Issuer{Via: storage.ViaLibrary},
+	})
+}
+
+// mostChanges is how many bytes the history has of what differs in a flow.
+const mostChanges = 1000

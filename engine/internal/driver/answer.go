@@ -7,19 +7,20 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
-	"github.com/ebbflow/ebb/storage"
 )
 
-// answers are the decisions of user code about a run: those of languages, retry controllers and deciders. Nearly
+// A pendingAnswer is a decision of user code about a run: that of a language, a retry controller or a decider. Nearly
 // all take microseconds, so the driving goroutine waits for them. An answer that continues after an
 // interrupt blocks the run. The driver gives it up, like a call that ignores its context: the goroutine that called
 // Run takes the run from the driving goroutine, and the run resumes from its last commit, see [ErrAnswerGivenUp]. A
 // late result is ignored.
-type answers struct {
+type pendingAnswer struct {
 	made int64        // number of answers so far; used by the driving goroutine
 	out  atomic.Int64 // the answer in progress, negative while it uses the driver
 }
@@ -30,28 +31,28 @@ const (
 )
 
 // begin records that the driving goroutine waits for user code.
-func (a *answers) begin() {
+func (a *pendingAnswer) begin() {
 	a.made++
 	a.out.Store(a.made)
 }
 
 // end reports whether the goroutine may continue, because the answer was not given up.
-func (a *answers) end() bool { return a.out.CompareAndSwap(a.made, noAnswer) }
+func (a *pendingAnswer) end() bool { return a.out.CompareAndSwap(a.made, noAnswer) }
 
 // pause lets functions that user code calls use the driver, until resume. It reports false
 // if the answer was given up.
-func (a *answers) pause() bool { return a.out.CompareAndSwap(a.made, -a.made) }
+func (a *pendingAnswer) pause() bool { return a.out.CompareAndSwap(a.made, -a.made) }
 
-func (a *answers) resume() { a.out.Store(a.made) }
+func (a *pendingAnswer) resume() { a.out.Store(a.made) }
 
 // answer lets user code decide, see [guard.Call]. If the answer was given up meanwhile, answer ends the goroutine,
 // which no longer owns the driver.
 func (q *asker) answer(decide func()) error {
 	gone := q.att.gone
-	q.att.answers.begin()
+	q.att.answer.begin()
 	err := guard.Call(decide)
-	if !q.att.answers.end() {
-		q.env.Log.Warn(logevent.AnswerEndedLate, "run", q.claim.Run)
+	if !q.att.answer.end() {
+		q.env.Log.Warn(logevent.AnswerEndedLate, "run", q.Claim.Run)
 		*gone = true
 		runtime.Goexit()
 	}
@@ -59,8 +60,9 @@ func (q *asker) answer(decide func()) error {
 }
 
 // setDeadline sets the run's deadline. An answer may be in progress.
-func (a *attention) setDeadline(t *timers, due time.Time) {
-	t.set(deadline, due)
+func (d *Driver) setDeadline(due time.Time) {
+	d.attempts.Set(attempts.Deadline, due)
+	a := &d.att
 	a.due.Store(due.UnixMicro()) // nanoseconds end in 2262
 	if a.expiry != nil {
 		a.expiry.Stop()
@@ -72,16 +74,16 @@ func (a *attention) setDeadline(t *timers, due time.Time) {
 // even an answer that checks whether it is still wanted may check late.
 const leastGrace = time.Second
 
-// A watch finds an answer that keeps the run from reacting to a request.
-type watch struct {
+// An answerTimeout finds an answer that keeps the run from reacting to a request.
+type answerTimeout struct {
 	timer  *time.Timer
 	due    <-chan time.Time // the next look; nil when there is none
 	answer int64
 	since  time.Time // when that answer was seen first
 }
 
-// begin starts the watch, because there may be a request.
-func (w *watch) begin() {
+// begin starts the timeout, because there may be a request.
+func (w *answerTimeout) begin() {
 	switch {
 	case w.due != nil:
 		return
@@ -93,7 +95,7 @@ func (w *watch) begin() {
 	w.answer, w.due = noAnswer, w.timer.C
 }
 
-func (w *watch) end() {
+func (w *answerTimeout) end() {
 	if w.timer != nil {
 		w.timer.Stop()
 	}
@@ -101,15 +103,15 @@ func (w *watch) end() {
 
 // giveUpAnswer gives up the current answer if it is overdue, and returns the reason. The caller then owns the
 // driver. If no answer is overdue, giveUpAnswer returns nil.
-func (a *attention) giveUpAnswer(w *watch) error {
-	n, now := a.answers.out.Load(), a.run.env.Store.Now()
+func (a *attention) giveUpAnswer(w *answerTimeout) error {
+	n, now := a.answer.out.Load(), a.run.env.Store.Now()
 	if n = max(n, -n); n != w.answer {
 		w.answer, w.since = n, now
 	}
 	again := n != noAnswer || a.called() || a.comesToRest()
 	if n != noAnswer && now.Sub(w.since) >= max(a.run.env.Calls.Grace, leastGrace) {
 		why, err := a.reasonToGiveUp(now)
-		if why != nil && a.answers.out.CompareAndSwap(n, wasGivenUp) {
+		if why != nil && a.answer.out.CompareAndSwap(n, wasGivenUp) {
 			return why
 		}
 		again = err != nil || why != nil
@@ -135,7 +137,7 @@ func (a *attention) reasonToGiveUp(now time.Time) (why, err error) {
 	}
 	ctx, cancel := context.WithTimeout(a.run.storing, assurance)
 	defer cancel()
-	_, messages, err := storage.AllMessages(ctx, a.run.env.Store, a.run.claim.Run)
+	_, messages, err := backend.AllMessages(ctx, a.run.env.Store, a.run.Claim.Run)
 	if err == nil && inbox.HasCommand(messages) {
 		return ErrAnswerGivenUp, nil
 	}

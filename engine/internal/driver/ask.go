@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/states"
@@ -66,10 +67,10 @@ func (q *asker) nextTry(c *executor.Call) (ev scheduler.Event, err error) {
 
 // tries returns the tries with which to ask a retry's controller. It returns a *StoreError.
 func (q *asker) tries(a int32, newest *atom.History) (atom.History, error) {
-	return q.next.Tries(a, newest, func(path string) (atom.History, error) {
-		h, err := q.env.Store.Tries(q.storing, q.claim.Run, path)
+	return q.Draft.Tries(a, newest, func(path string) (atom.History, error) {
+		h, err := q.env.Store.Tries(q.storing, q.Claim.Run, path)
 		if err != nil {
-			return h, WrapStore(q.claim.Run, err)
+			return h, q.Wrap(err)
 		}
 		return h, nil
 	})
@@ -127,33 +128,33 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 	q.countReopens()
 	ask := &flow.Ask{
 		Run: &q.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
-		Cause: *cmd.Cause, Now: q.next.Now, Event: q.next.Head.Events + 1, Quiet: q.env.Quiet && !q.notices.watched,
+		Cause: *cmd.Cause, Now: q.Draft.Now, Event: q.Draft.Head.Events + 1, Quiet: q.env.Quiet && !q.notices.watched,
 		Random: rand.Uint64, Token: tasktoken.New,
 		Interrupted: q.interrupt,
 	}
 	if fork := cmd.Scope.Parent; fork != nil {
 		ask.Outer = q.s.Outer()
 		ask.Shared = fork.Spec.Group.Shared
-		ask.Memo = q.next.Memo(fork, ask.Shared)
+		ask.Memo = q.Draft.Memo(fork, ask.Shared)
 	}
 	ask.Recall = func(name string) (past flow.Past, ok bool) {
-		if q.interrupts() || !q.att.answers.pause() {
+		if q.interrupts() || !q.att.answer.pause() {
 			return past, false
 		}
-		defer q.att.answers.resume()
+		defer q.att.answer.resume()
 		if err == nil {
 			past, ok, err = q.recall(cmd.Scope.Inside(name))
 		}
 		return past, ok
 	}
 	ask.Queue = func(name string) (missing error) {
-		if q.interrupts() || !q.att.answers.pause() {
+		if q.interrupts() || !q.att.answer.pause() {
 			return nil
 		}
-		defer q.att.answers.resume()
+		defer q.att.answer.resume()
 		missing = q.env.Runs.Queue(q.storing, &q.about, name)
 		if missing != nil && !errors.Is(missing, storage.ErrNotFound) {
-			err = cmp.Or(err, WrapStore(q.claim.Run, missing))
+			err = cmp.Or(err, q.Wrap(missing))
 		}
 		return missing
 	}
@@ -206,7 +207,7 @@ func unmocked(c *flow.Cause) bool {
 func (q *asker) accept(cmd *scheduler.Command, growth *flow.Growth) (
 	instead *scheduler.Event, broke *atom.Failure, err error,
 ) {
-	if err := (&storage.Checkpoint{Labels: growth.Labels}).Check(); err != nil {
+	if err := (&backend.Checkpoint{Labels: growth.Labels}).Check(); err != nil {
 		return nil, &atom.Failure{Atom: cmd.Scope.Path, Code: atom.CodeLanguage, Message: err.Error()}, nil
 	}
 	if broke, err = q.named(cmd, growth.Add); broke != nil || err != nil {
@@ -220,7 +221,7 @@ func (q *asker) accept(cmd *scheduler.Command, growth *flow.Growth) (
 		return &scheduler.Event{Kind: scheduler.Exceeded, Failure: exceeded}, nil, nil //nolint:nilerr // the event has it
 	}
 	if end := growth.End; end != nil && end.Successor != nil && cmd.Scope.Parent == nil {
-		failed, err := newRuns{run: q.run}.refuseSuccessor(end)
+		failed, err := q.refuseSuccessor(end)
 		if failed != nil {
 			growth.End = &flow.End{Failure: failed}
 		}
@@ -242,18 +243,18 @@ func (q *asker) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure,
 			continue
 		}
 		path := asked.Scope.Inside(add[i].Name)
-		a, ok := q.next.Gathered(path)
+		a, ok := q.Draft.Gathered(path)
 		if !ok {
 			var err error
-			if a, err = q.env.Store.Atom(q.storing, q.claim.Run, path); errors.Is(err, storage.ErrNotFound) {
+			if a, err = q.env.Store.Atom(q.storing, q.Claim.Run, path); errors.Is(err, storage.ErrNotFound) {
 				continue
 			} else if err != nil {
-				return nil, WrapStore(q.claim.Run, err)
+				return nil, q.Wrap(err)
 			}
 		}
-		l, err := q.next.Loaded(&a)
+		l, err := q.Draft.Loaded(&a)
 		if err != nil {
-			return nil, WrapStore(q.claim.Run, err)
+			return nil, q.Wrap(err)
 		}
 		if l.Spec != nil && l.Spec.Reverts() && l.Rec.State != states.TaskReverted {
 			return &atom.Failure{Atom: path, Code: atom.CodeLanguage, Message: fmt.Sprintf(
@@ -266,13 +267,13 @@ func (q *asker) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure,
 
 // recall returns how a node ended, from the store or the pending checkpoint.
 func (q *asker) recall(path string) (flow.Past, bool, error) {
-	a, ok := q.next.Gathered(path)
+	a, ok := q.Draft.Gathered(path)
 	if !ok {
 		var err error
-		if a, err = q.env.Store.Atom(q.storing, q.claim.Run, path); errors.Is(err, storage.ErrNotFound) {
+		if a, err = q.env.Store.Atom(q.storing, q.Claim.Run, path); errors.Is(err, storage.ErrNotFound) {
 			return flow.Past{}, false, nil
 		} else if err != nil {
-			return flow.Past{}, false, WrapStore(q.claim.Run, err)
+			return flow.Past{}, false, q.Wrap(err)
 		}
 	}
 	past := flow.Past{
@@ -290,7 +291,7 @@ func (q *asker) language() flow.Language { return q.plan.Atoms[0].Language }
 func (q *asker) askUndo(cmd *scheduler.Command, c *executor.Call) {
 	run, spec := q.about, cmd.Node.Spec
 	ask := &flow.UndoAsk{
-		Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: q.next.Now,
+		Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: q.Draft.Now,
 		Interrupted: c.Unwanted,
 	}
 	language := q.language()
@@ -303,7 +304,7 @@ func (q *asker) countReopens() {
 		return
 	}
 	if n := int(q.s.Record(0).Incarnation); n > 0 {
-		q.about.Reopens, q.about.Reopened = n, q.next.BeganAt(0)
+		q.about.Reopens, q.about.Reopened = n, q.Draft.BeganAt(0)
 	}
 }
 

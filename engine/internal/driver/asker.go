@@ -3,6 +3,7 @@ package driver
 import (
 	"time"
 
+	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 )
 
@@ -10,14 +11,16 @@ import (
 // reach their next call within this time, so decisions that belong together share a commit.
 const patience = 100 * time.Millisecond
 
-// A stretch is the time in which a run decides and handles nothing else. A run that only
-// computes never waits. So if a command, a timer or a stop request is pending, a stretch
+// A timeSlice is the time in which a run decides and handles nothing else. A run that only
+// computes never waits. So if a command, a timer or a stop request is pending, a time slice
 // that has lasted long enough ends before the next question, and a longer answer is
-// interrupted. The driver asks the interrupted question again in the next stretch.
-type stretch struct {
+// interrupted. The driver asks the interrupted question again in the next time slice.
+type timeSlice struct {
 	since       time.Time
-	patience    time.Duration // how long a stretch may last while something else is pending
-	left        bool          // it ended with decisions left to make
+	patience    time.Duration // how long a time slice may last while something else is pending
+	postponed   bool          // it ended with decisions left to make
+	crowded     bool          // because the process lacks memory for them
+	telling     bool          // the decisions cannot wait, because the run is about to be stopped
 	attending   bool          // the driver is handling a request: it answers no question meanwhile
 	interrupted bool          // the current answer is no longer needed
 }
@@ -25,33 +28,33 @@ type stretch struct {
 // An asker asks user code: languages, retry controllers and deciders.
 type asker struct {
 	*run
-	stretch
+	timeSlice
 
 	mode      *Mode
 	att       *attention
-	timers    *timers
+	open      *attempts.Table
 	interrupt func() bool // is interrupts
 }
 
 // yields reports whether the decisions of the run must wait. A run that is not in the store yet is stored first,
 // because no other process could resume it.
 func (q *asker) yields() bool {
-	return q.attending || (q.wanted() || !q.Owns()) && q.next.Now.Sub(q.since) >= q.patience
+	return q.attending || (q.wanted() || !q.Owns()) && q.Draft.Now.Sub(q.since) >= q.patience
 }
 
 // wanted reports whether a request is pending.
 func (q *asker) wanted() bool {
-	return q.att.called() || isClosed(q.att.suspend) || q.timers.pass(q.next.Now)
+	return q.att.called() || isClosed(q.att.suspend) || q.open.HasPassed(q.Draft.Now)
 }
 
 // interrupts tells a slow language whether its answer is no longer needed.
 func (q *asker) interrupts() bool {
-	if q.interrupted || !q.att.answers.pause() { // an answer that was given up must not use the driver
+	if q.interrupted || !q.att.answer.pause() { // an answer that was given up must not use the driver
 		return true
 	}
-	defer q.att.answers.resume()
-	if q.wanted() || !q.Owns() || len(q.timers.heap.list) > 0 {
-		q.next.Now = q.env.Store.Now()
+	defer q.att.answer.resume()
+	if q.wanted() || !q.Owns() || q.open.MayPass() {
+		q.Draft.Now = q.env.Store.Now()
 		q.interrupted = q.yields()
 	}
 	return q.interrupted
@@ -71,7 +74,7 @@ func (q *asker) answered() bool {
 
 // later postpones the open question.
 func (q *asker) later() scheduler.Event {
-	q.left = true
+	q.postponed = true
 	return scheduler.Event{Kind: scheduler.Later}
 }
 

@@ -7,30 +7,30 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/executor"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/engine/internal/session"
 )
 
 // An attention contains the requests of other goroutines to the driving goroutine.
 type attention struct {
 	run     *run
 	mode    *Mode
-	look    atomic.Bool                   // a request is pending
-	mail    atomic.Bool                   // messages have arrived
-	doubted atomic.Bool                   // another process may have taken the run over
-	broken  atomic.Pointer[StoreError]    // the store's error that failed an atom
-	here    atomic.Pointer[executor.Call] // the call that the driving goroutine is making
-	answers answers                       // of user code
-	gone    *bool                         // set by a goroutine that no longer drives the run when it ends
-	steps   steps                         // from phase to phase
-	wake    chan struct{}                 // wakes the driving goroutine
-	handoff chan struct{}                 // wakes the goroutine that watches
-	rest    chan stopped                  // how the driving goroutine ended
-	due     atomic.Int64                  // the run's deadline, in Unix microseconds; 0 for none
-	expiry  *time.Timer                   // wakes both goroutines at the deadline
-	suspend <-chan struct{}               // closed when the run must come to rest; nil after that was seen
-	quit    bool                          // the run must come to rest
-	aside   *atom.Failure                 // why no process may resume the run before an operator decides; may be nil
-	unwatch func() bool                   // stop waiting for ctx to end
+	look    atomic.Bool                        // a request is pending
+	mail    atomic.Bool                        // messages have arrived
+	doubted atomic.Bool                        // another process may have taken the run over
+	broken  atomic.Pointer[session.StoreError] // the store's error that failed an atom
+	here    atomic.Pointer[executor.Call]      // the call that the driving goroutine is making
+	answer  pendingAnswer                      // of user code
+	gone    *bool                              // set by a goroutine that no longer drives the run when it ends
+	steps   steps                              // from phase to phase
+	wake    chan struct{}                      // wakes the driving goroutine
+	handoff chan struct{}                      // wakes the goroutine that watches
+	rest    chan stopped                       // how the driving goroutine ended
+	due     atomic.Int64                       // the run's deadline, in Unix microseconds; 0 for none
+	expiry  *time.Timer                        // wakes both goroutines at the deadline
+	suspend <-chan struct{}                    // closed when the run must come to rest; nil after that was seen
+	quit    bool                               // the run must come to rest
+	aside   *atom.Failure                      // why only an operator may resume the run; may be nil
+	unwatch func() bool                        // stop waiting for ctx to end
 }
 
 // called reports whether another goroutine has a request for the driving goroutine. It reads
@@ -54,19 +54,12 @@ func (a *attention) Doubt() {
 // then cancels running calls, as when the process must stop. It writes nothing and undoes nothing: the new owner
 // does that.
 func (a *attention) assure() error {
-	if !a.doubted.Swap(false) || !a.run.Owns() {
+	if !a.doubted.Swap(false) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(a.run.storing, assurance)
 	defer cancel()
-	run, err := a.run.env.Store.Run(ctx, a.run.claim.Run)
-	if err == nil && (run.ClaimID != a.run.claim.ID || run.Owner == "") {
-		err = storage.ErrFenced
-	}
-	if err != nil {
-		return WrapStore(a.run.claim.Run, err)
-	}
-	return nil
+	return a.run.CheckOwned(ctx)
 }
 
 // Wake makes the driving goroutine check for requests. If that goroutine is making a call, another goroutine takes
@@ -84,7 +77,7 @@ func (a *attention) Wake() {
 // Broken stops the run at its last checkpoint, because the store failed an atom. If the atom returns an error from
 // now on, the error is not the atom's failure.
 func (a *attention) Broken(err error) {
-	a.broken.CompareAndSwap(nil, &StoreError{Run: a.run.claim.Run, Err: err})
+	a.broken.CompareAndSwap(nil, &session.StoreError{Run: a.run.Claim.Run, Err: err})
 	a.Wake()
 }
 

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
-	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -23,10 +23,10 @@ type children struct {
 	mode  *Mode
 	att   *attention
 	calls *executor.Executor
-	byID  map[string]origin // what each run belongs to
-	begun []childRun        // to be driven beside this run, once their begin is committed
-	group sync.WaitGroup    // of the child runs that are driven
-	busy  atomic.Int64      // number of child runs that are driven
+	open  *attempts.Table
+	begun []childRun     // to be driven beside this run, once their begin is committed
+	group sync.WaitGroup // of the child runs that are driven
+	busy  atomic.Int64   // number of child runs that are driven
 
 	mu     sync.Mutex
 	driven map[string]bool // by id: child runs that are driven; true if they are to be driven once more after that
@@ -37,43 +37,43 @@ type children struct {
 
 // A family is the position of a run among the runs that create one another.
 type family struct {
-	parent  string        // id of the parent run
-	root    string        // see storage.Run
-	depth   int64         // see storage.Run
-	plain   bool          // see storage.Run.PlainKeys
-	born    int64         // descendants of the root, as last read
-	counted bool          // born was read since the last commit
-	barren  *atom.Failure // why the run must not create another child; nil if it may
+	parent     string        // id of the parent run
+	root       string        // see storage.Run
+	depth      int64         // see storage.Run
+	plain      bool          // see storage.Run.PlainKeys
+	born       int64         // descendants of the root, as last read
+	counted    bool          // born was read since the last commit
+	childLimit *atom.Failure // why the run must not create another child; nil if it may
 }
 
-// spawn begins the run of an origin, in the commit that begins the origin. The input is that of an atom
+// spawn begins the run of a unit, in the commit that begins the unit. The input is that of an atom
 // of the plan.
-func (c *children) spawn(o origin, input atom.Value) error {
-	child := c.childOf(o)
-	id, ev := c.idOf(o), o.completed()
+func (c *children) spawn(u attempts.Unit, input atom.Value) error {
+	child := c.open.ChildOf(u)
+	id, ev := c.open.RunOf(u), u.Ended()
 	fail := func(code, why string) error {
 		ev.Failure = &atom.Failure{
-			Atom: c.pathOf(o), Attempt: int(c.recordOf(o).Attempt), Code: code, Message: why,
-			Untaken: c.recordOf(o).NoneBegunBefore(),
+			Atom: c.open.Path(u), Attempt: int(c.open.Record(u).Attempt), Code: code, Message: why,
+			Untaken: c.open.Record(u).NoneBegunBefore(),
 		}
 		c.ends.list = append(c.ends.list, ev)
 		return nil
 	}
 	had, err := c.env.Store.Run(c.storing, id)
-	if err == nil && child.Reopen && had.Parent == c.claim.Run {
-		return c.reopen(o, &had)
+	if err == nil && child.Reopen && had.Parent == c.Claim.Run {
+		return c.reopen(u, &had)
 	}
-	if err == nil || id == c.claim.Run { // the id may be that of this run, which is not stored yet
+	if err == nil || id == c.Claim.Run { // the id may be that of this run, which is not stored yet
 		return fail(atom.CodeRunExists, fmt.Sprintf("run %q exists already", id))
 	} else if !errors.Is(err, storage.ErrNotFound) {
-		return WrapStore(c.claim.Run, err)
+		return c.Wrap(err)
 	}
-	run, failed, err := newRuns{c.run, cmp.Or(c.family.root, c.claim.Run)}.prepare(id, child, input)
+	run, failed, err := c.prepareRun(id, c.Claim.Run, cmp.Or(c.family.root, c.Claim.Run), child, input)
 	if err != nil {
 		return err
 	}
 	if failed == nil && child.Key != "" {
-		if failed, err = (newRuns{run: c.run}).keyTaken(child.Key); err != nil {
+		if failed, err = c.keyTaken(child.Key); err != nil {
 			return err
 		}
 	}
@@ -84,18 +84,18 @@ func (c *children) spawn(o origin, input atom.Value) error {
 	case failed != nil:
 		return failed
 	case f != nil: // the failure of the run comes first, see restrain
-		c.family.barren, ev.Failure = f, f
+		c.family.childLimit, ev.Failure = f, f
 		c.ends.list = append(c.ends.list, ev)
 		return nil //nolint:nilerr // it takes failed for set
 	}
 	run.PlainKeys = c.plainChild(id)
-	c.next.Create(run)
-	c.reportBegun(o, id)
+	c.Draft.Create(run)
+	c.reportBegun(u, id)
 	if child.Detached {
-		c.note(Event{Path: c.pathOf(o), Kind: RunDetached, Name: id})
+		c.note(Event{Path: c.open.Path(u), Kind: RunDetached, Name: id})
 		return nil
 	}
-	c.byID[id] = o
+	c.open.AwaitRun(id, u)
 	if c.env.Runs.Drives(child.Flow) {
 		c.begun = append(c.begun, childRun{id, &run})
 	}
@@ -105,7 +105,7 @@ func (c *children) spawn(o origin, input atom.Value) error {
 // plainChild reports whether the keys of a child of this run have its id as it is, as those of this run have theirs. It
 // is false if a name of this run could be such that a node in it has the same key as one of the child.
 func (c *children) plainChild(id string) bool {
-	at, inside := strings.CutPrefix(id, c.claim.Run+"/")
+	at, inside := strings.CutPrefix(id, c.Claim.Run+"/")
 	if !inside || strings.Contains(at, "@") || strings.HasSuffix(at, "]") {
 		return false
 	}
@@ -115,50 +115,44 @@ func (c *children) plainChild(id string) bool {
 		}
 	}
 	if c.family.plain { // of a run that an earlier version created, the id may be anything
-		return c.family.parent != "" && !strings.HasSuffix(c.claim.Run, "]")
+		return c.family.parent != "" && !strings.HasSuffix(c.Claim.Run, "]")
 	}
-	return strings.HasPrefix((&atom.Call{Run: c.claim.Run}).Key(), c.claim.Run+"/")
+	return strings.HasPrefix((&atom.Call{Run: c.Claim.Run}).Key(), c.Claim.Run+"/")
 }
 
-// reportBegun lets the scheduler know that a run exists, where that ends its origin or is to be reported.
-func (c *children) reportBegun(o origin, id string) {
-	ev := o.completed()
-	switch token := o.node != nil && o.node.Spec.Token != ""; {
-	case o.node != nil && o.node.Spec.Report:
-		ev.Kind = scheduler.Deferred
-	case c.childOf(o).Detached && !token:
-		ev.Result = atom.MustEncode(id)
-	default:
-		return
+// reportBegun lets the scheduler know that a run exists, where that ends its unit or is to be reported.
+func (c *children) reportBegun(u attempts.Unit, id string) {
+	if ev, tell := c.open.Begun(u, id); tell {
+		c.ends.list = append(c.ends.list, ev)
 	}
-	c.ends.list = append(c.ends.list, ev)
 }
 
 // rejoin resumes the runs that the run waits for, when a process loads the run. If the
-// process died after an origin's end was known and before its commit, the origin ends again:
+// process died after a unit's end was known and before its commit, the unit ends again:
 // it waits for no run, or began none.
 func (c *children) rejoin() error {
-	for o := range c.origins {
-		if !c.awaits(o) {
+	for u := range c.open.Parents() {
+		if !c.open.Record(u).Awaits() {
 			continue
 		}
-		id, child := c.idOf(o), c.childOf(o)
+		id, child := c.open.RunOf(u), c.open.ChildOf(u)
 		run, err := c.env.Store.Run(c.storing, id)
 		switch {
 		case err != nil && !errors.Is(err, storage.ErrNotFound):
-			return WrapStore(c.claim.Run, err)
-		case err != nil || run.Parent != c.claim.Run:
-			if err := c.spawnAgain(o); err != nil {
+			return c.Wrap(err)
+		case err != nil || run.Parent != c.Claim.Run:
+			if err := c.spawnAgain(u); err != nil {
 				return err
 			}
-		case child.Detached && o.node != nil && o.node.Spec.Token != "": // it has begun, and another party has the token
+		case child.Detached && u.Node != nil && u.Node.Spec.Token != "":
+			// It has begun, and another party has the token.
 		case child.Detached:
-			ev := o.completed()
+			ev := u.Ended()
 			ev.Result = atom.MustEncode(id)
 			c.ends.list = append(c.ends.list, ev)
 		case child.Reopen && run.State == states.FlowSuccess: // perhaps it had succeeded before, and no message says so
-			delete(c.byID, id)
-			c.succeeded(o, &run)
+			c.open.DropRun(id)
+			c.succeeded(u, &run)
 		case c.env.Runs.Drives(child.Flow):
 			c.begun = append(c.begun, childRun{id: id})
 		}
@@ -166,19 +160,19 @@ func (c *children) rejoin() error {
 	return nil
 }
 
-// spawnAgain begins the run of an origin whose begin was committed without the run.
-func (c *children) spawnAgain(o origin) error {
-	if o.node != nil {
-		return c.spawn(o, o.node.Spec.Input)
+// spawnAgain begins the run of a unit whose begin was committed without the run.
+func (c *children) spawnAgain(u attempts.Unit) error {
+	if u.Node != nil {
+		return c.spawn(u, u.Node.Spec.Input)
 	}
-	in, missing := c.s.Args(o.atom)
-	return c.spawnPlanned(o, in, missing)
+	in, missing := c.s.Args(u.Atom)
+	return c.spawnPlanned(u, in, missing)
 }
 
 // spawnPlanned begins the run of an atom of the plan with the atom's arguments.
-func (c *children) spawnPlanned(o origin, in atom.Values, missing *atom.Failure) error {
+func (c *children) spawnPlanned(u attempts.Unit, in atom.Values, missing *atom.Failure) error {
 	if missing != nil {
-		ev := o.completed()
+		ev := u.Ended()
 		ev.Failure = missing
 		c.ends.list = append(c.ends.list, ev)
 		return nil //nolint:nilerr // missing is the failure of the atom, not an error of the driver
@@ -187,17 +181,17 @@ func (c *children) spawnPlanned(o origin, in atom.Values, missing *atom.Failure)
 	if input == nil {
 		input = in.Object()
 	}
-	return c.spawn(o, input)
+	return c.spawn(u, input)
 }
 
-// undoChild undoes an origin by having its run undone. If an undo of that run has failed before, its failed reverts are
+// undoChild undoes a unit by having its run undone. If an undo of that run has failed before, its failed reverts are
 // retried. A run in which nothing can be undone has been cancelled by dropChild. The undo only waits for its end: the
 // run may depend on what is undone next.
-func (c *children) undoChild(o origin) error {
-	id := c.idOf(o)
-	delete(c.byID, id) // a message about an earlier end of the run does not end the undo a second time
-	ev := o.undone()
-	if !c.undoes(o) && c.childOf(o).Detached {
+func (c *children) undoChild(u attempts.Unit) error {
+	id := c.open.RunOf(u)
+	c.open.DropRun(id) // a message about an earlier end of the run does not end the undo a second time
+	ev := u.Undone()
+	if !c.open.Reverts(u) && c.open.ChildOf(u).Detached {
 		c.ends.list = append(c.ends.list, ev)
 		return nil
 	}
@@ -207,18 +201,20 @@ func (c *children) undoChild(o origin) error {
 		c.ends.list = append(c.ends.list, ev)
 		return nil
 	case err != nil:
-		return WrapStore(c.claim.Run, err)
-	case !c.undoes(o) && run.Parent == c.claim.Run && run.State.Ended():
-		if ev.Untaken, err = c.didNothing(o, &run); err == nil {
+		return c.Wrap(err)
+	case !c.open.Reverts(u) && run.Parent == c.Claim.Run && run.State.Ended():
+		if ev.Untaken, err = c.didNothing(u, &run); err == nil {
 			c.ends.list = append(c.ends.list, ev)
 		}
 		return err
-	case run.Parent != c.claim.Run, // it existed before, and this run did not begin it
+	case run.Parent != c.Claim.Run, // it existed before, and this run did not begin it
 		run.State == states.FlowReverted, run.State == states.FlowFailure && run.Undo == storage.UndoNone:
 		c.ends.list = append(c.ends.list, ev)
 		return nil
 	}
-	command := inbox.Command{Kind: inbox.Cancel, Why: inbox.Cancelled("its parent run is being undone"), Undo: c.undoes(o)}
+	command := inbox.Command{
+		Kind: inbox.Cancel, Why: inbox.Cancelled("its parent run is being undone"), Undo: c.open.Reverts(u),
+	}
 	if run.State == states.FlowFailure && run.Undo == storage.UndoFailed {
 		command = inbox.Command{Kind: inbox.RetryRevert}
 	}
@@ -226,26 +222,26 @@ func (c *children) undoChild(o origin) error {
 	if err != nil {
 		return err
 	}
-	c.next.Send(l)
-	c.byID[id] = o
-	if c.env.Runs.Drives(c.childOf(o).Flow) {
+	c.Draft.Send(l)
+	c.open.AwaitRun(id, u)
+	if c.env.Runs.Drives(c.open.ChildOf(u).Flow) {
 		c.begun = append(c.begun, childRun{id: id})
 	}
 	return nil
 }
 
-// dropChild stops waiting for the run of an origin. It ends that run, unless leave is set. The run is undone as its
-// origin would be, unless nothing is undone any longer.
-func (c *children) dropChild(o origin, leave bool) error {
-	id := c.idOf(o)
-	if c.byID[id] != o {
+// dropChild stops waiting for the run of a unit. It ends that run, unless leave is set. The run is undone as its
+// unit would be, unless nothing is undone any longer.
+func (c *children) dropChild(u attempts.Unit, leave bool) error {
+	id := c.open.RunOf(u)
+	if at, ok := c.open.ParentOf(id); !ok || at != u {
 		return nil
 	}
-	delete(c.byID, id)
+	c.open.DropRun(id)
 	if leave {
 		return nil
 	}
-	undo := c.undoes(o) && !c.s.IsAbandoned()
+	undo := c.open.Reverts(u) && !c.s.IsAbandoned()
 	if told, err := c.descent.wasTold(id, undo); told || err != nil {
 		return err
 	}
@@ -254,6 +250,6 @@ func (c *children) dropChild(o origin, leave bool) error {
 		return err
 	}
 	c.descent.dropped = append(c.descent.dropped, told{run: id, undo: undo, sent: true})
-	c.next.Send(l)
+	c.Draft.Send(l)
 	return nil
 }

@@ -3,6 +3,7 @@ package driver
 import (
 	"errors"
 
+	"github.com/ebbflow/ebb/engine/internal/session"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -43,7 +44,7 @@ func (c *children) driveChildRuns() {
 			m := Mode{Slot: s, Places: s.Places, Unload: c.mode.Unload, Quiet: c.mode.Quiet}
 			for made, again := f.made, true; again; made, again = nil, c.drivenOnce(f.id) {
 				err := c.env.Runs.DriveChild(c.calls.Context(), f.id, made, m)
-				if store, broken := errors.AsType[*StoreError](err); broken { // no process drives the child run now
+				if store, broken := errors.AsType[*session.StoreError](err); broken { // no process drives the child
 					c.att.Broken(store)
 				} else if err != nil {
 					c.env.Log.Debug(logevent.RunChildStopped, "run", f.id, "error", err)

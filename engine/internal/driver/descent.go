@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -45,9 +46,9 @@ func (d *descent) wasTold(id string, undo bool) (bool, error) {
 	}
 	_, messages, err := d.env.Store.Messages(d.storing, id, 0) // first: a run that takes the request is then seen as ended
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return false, WrapStore(d.claim.Run, err)
+		return false, d.Wrap(err)
 	}
-	if slices.ContainsFunc(messages, func(l storage.Message) bool { return l.Kind == inbox.Cancel }) {
+	if slices.ContainsFunc(messages, func(m storage.Message) bool { return m.Kind == inbox.Cancel }) {
 		return true, nil
 	}
 	run, err := d.env.Store.Run(d.storing, id)
@@ -55,7 +56,7 @@ func (d *descent) wasTold(id string, undo bool) (bool, error) {
 	case errors.Is(err, storage.ErrNotFound):
 		return true, nil
 	case err != nil:
-		return false, WrapStore(d.claim.Run, err)
+		return false, d.Wrap(err)
 	default:
 		return run.State.Ended() && (!undo || run.State != states.FlowSuccess), nil
 	}
@@ -74,7 +75,7 @@ func (d *descent) descend() error {
 			queue = queue[1:]
 			below, messages, err := d.below(&at)
 			if err != nil {
-				return WrapStore(d.claim.Run, err)
+				return d.Wrap(err)
 			}
 			if len(below) == 0 && !at.sent {
 				at.sent = true
@@ -84,7 +85,7 @@ func (d *descent) descend() error {
 			batch = append(batch, messages...)
 		}
 		if err := d.tellAll(batch); err != nil {
-			return WrapStore(d.claim.Run, err)
+			return d.Wrap(err)
 		}
 		for i := range queue {
 			queue[i].sent = true
@@ -102,16 +103,16 @@ func (d *descent) below(at *told) (below []told, messages []storage.Message, err
 	}
 	for i := range atoms {
 		a := &atoms[i]
-		id, awaited := BegunBy(at.run, a)
+		id, awaited := backend.BegunBy(at.run, a)
 		if !awaited || a.State != states.TaskRunning || isKept(a) {
 			continue
 		}
 		undo := at.undo && a.Undo == storage.UndoReverts
-		l, err := drop(id, undo, true)
+		m, err := drop(id, undo, true)
 		if err != nil {
 			return nil, nil, err
 		}
-		below, messages = append(below, told{run: id, undo: undo}), append(messages, l)
+		below, messages = append(below, told{run: id, undo: undo}), append(messages, m)
 	}
 	return below, messages, nil
 }

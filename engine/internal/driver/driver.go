@@ -4,8 +4,11 @@ import (
 	"math"
 	"time"
 
+	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/executor"
+	"github.com/ebbflow/ebb/engine/internal/mailbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -21,23 +24,21 @@ type Driver struct {
 	att      attention
 	ask      asker
 	calls    executor.Executor
-	tokens   tokens
+	attempts attempts.Table
 	children children
-	timers   timers
-	box      box
+	mail     mailbox.Box
+	requests requests
 	cycle    cycle
 }
 
 // A cycle is the progress of the driver in passing events to the scheduler.
 type cycle struct {
-	phase      states.Engine
-	over       *scheduler.Command // how the run came to rest; nil before
-	feeding    bool               // the driver is carrying out the scheduler's commands
-	progressed bool               // the last events led to commands
-	whole      bool               // the commands being carried out share a commit
-	attempted  bool               // an attempt of an atom of the plan has started
-	reopens    bool               // the run goes forward again after it had ended, and so takes its key again
-	commanded  bool               // a command was applied
+	phase     states.Engine
+	over      *scheduler.Command // how the run came to rest; nil before
+	commands  int                // number of commands of the scheduler that were carried out
+	attempted bool               // an attempt of an atom of the plan has started
+	reopens   bool               // the run goes forward again after it had ended, and so takes its key again
+	commanded bool               // a command was applied
 }
 
 // start loads the run and drives it to rest.
@@ -45,9 +46,9 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 	if err := d.enter(states.EngineResuming); err != nil {
 		return err
 	}
-	d.stale = true
+	d.TimePasses()
 	d.cycle.reopens, d.cycle.commanded = first == nil || first.Kind == scheduler.Rewind, first != nil
-	d.box.note(rest)
+	d.mail.Note(rest)
 	rest, err := d.children.continueFirst(rest)
 	if err == nil {
 		err = d.children.rejoin()
@@ -58,7 +59,7 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 	if d.ask.since = d.env.Store.Now(); d.Mode.Urgent {
 		d.ask.since = time.Time{} // handle the request before the next answer
 	}
-	if d.box.queue = rest; len(rest) > 0 {
+	if d.mail.Queue(rest); len(rest) > 0 {
 		d.att.look.Store(true) // read the messages soon, even if decisions are pending
 	}
 	if err := d.loadLeft(first); err != nil {
@@ -67,11 +68,15 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: first}); err != nil {
 		return err
 	}
-	if err := d.followCommands(); err != nil {
+	if err := d.followFirst(); err != nil {
 		return err
 	}
 	if d.overdue() { // it counts from the first decision on, and what was accepted before counts
-		if err := d.hearBeforeDeadline(); err != nil {
+		err := d.follow(math.MaxInt64)
+		if err == nil && d.cycle.over == nil {
+			err = d.endAccepted()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -126,7 +131,7 @@ func (d *Driver) startQueued() (err error) {
 		err = d.leaveDue()
 	default:
 		if err = d.flush(); err == nil {
-			err = d.launch()
+			err = d.launch(false)
 		}
 	}
 	if err != nil {
@@ -143,7 +148,7 @@ func (d *Driver) waitAndAnalyze() error {
 	} else if same {
 		return ErrWaiting
 	}
-	leave := d.leaves()
+	leave := d.leaves() || d.givesBack()
 	if err := d.flush(); err != nil {
 		return err
 	}
@@ -189,9 +194,9 @@ func (d *Driver) enter(to states.Engine) error {
 // ended calls start nothing new.
 func (d *Driver) analyze() error {
 	d.att.look.Store(false)
-	d.stale = true
-	d.tick()
-	d.ask.since = d.next.Now
+	d.TimePasses()
+	d.Tick()
+	d.ask.since = d.Draft.Now
 	if err := d.att.broken.Load(); err != nil {
 		return err
 	}
@@ -209,7 +214,7 @@ func (d *Driver) analyze() error {
 	if err := d.collect(); err != nil {
 		return err
 	}
-	if d.timers.pass(d.next.Now) {
+	if d.attempts.HasPassed(d.Draft.Now) {
 		if err := d.fire(); err != nil {
 			return err
 		}
@@ -232,8 +237,10 @@ func (d *Driver) applySuspendRequest() error {
 	d.att.quit = false
 	cmds := d.s.Step(scheduler.Event{Kind: scheduler.Suspend})
 	for i := range cmds {
-		if err := d.keepFlowState(&cmds[i]); err != nil {
-			return err
+		if d.keepFlowState(&cmds[i]) {
+			if err := d.commitEach(false); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -241,24 +248,22 @@ func (d *Driver) applySuspendRequest() error {
 
 // decide lets the scheduler decide until no decision is left, or until the run must handle a request.
 func (d *Driver) decide() error {
-	d.ask.left = false
-	for d.cycle.progressed = true; d.cycle.progressed && d.cycle.over == nil && !d.ask.left; {
-		if d.next.Full() {
-			if err := d.flush(); err != nil {
-				return err
-			}
+	d.ask.postponed, d.ask.crowded = false, false
+	for before := -1; before < d.cycle.commands && d.cycle.over == nil && !d.ask.postponed; {
+		if err := d.commitIfFull(); err != nil {
+			return err
 		}
-		d.cycle.progressed = false
+		before = d.cycle.commands
 		if err := d.feed(scheduler.Event{Kind: scheduler.Idle}); err != nil {
 			return err
 		}
 		if err := d.restrain(); err != nil {
 			return err
 		}
-		if err := (ending{d}).handOver(); err != nil {
+		if err := d.handOver(); err != nil {
 			return err
 		}
-		if err := (ending{d}).withdraw(); err != nil {
+		if err := d.withdraw(); err != nil {
 			return err
 		}
 	}
@@ -269,10 +274,10 @@ func (d *Driver) decide() error {
 func (d *Driver) conclude(cmd *scheduler.Command) error {
 	over := *cmd
 	d.cycle.over = &over
-	d.next.Dirty = true
+	d.Draft.Dirty = true
 	defer d.endJob()
-	h := &d.next.Head
-	h.Release, h.Wakeups = true, d.box.released(cmd.FlowTo.Ended())
+	h := &d.Draft.Head
+	h.Release, h.Wakeups = true, d.released(cmd.FlowTo.Ended())
 	asks := h.Failure
 	if !h.AsksPerson() {
 		asks = nil
@@ -288,8 +293,8 @@ func (d *Driver) conclude(cmd *scheduler.Command) error {
 			h.Failure = cmd.Failures[0]
 		} else if d.att.aside != nil {
 			h.Failure = d.att.aside
-			d.env.Log.Error(logevent.RunSetAside, "run", d.claim.Run, "flow", d.about.Flow, "code", d.att.aside.Code, "message",
-				d.att.aside.Message)
+			d.env.Log.Error(logevent.RunSetAside, "run", d.Claim.Run, "flow", d.about.Flow,
+				"code", d.att.aside.Code, "message", d.att.aside.Message)
 		}
 		return nil
 	case states.FlowSuccess:
@@ -300,9 +305,9 @@ func (d *Driver) conclude(cmd *scheduler.Command) error {
 				return err
 			}
 		case cmd.End != nil:
-			h.Output = d.next.Hold(cmd.End.Value)
+			h.Output = d.Draft.Hold(cmd.End.Value)
 		case d.children.family.parent != "":
-			h.Output = d.next.Hold(d.children.outputs())
+			h.Output = d.Draft.Hold(d.children.outputs())
 		}
 	default:
 		h.Outcome, h.Undo = storage.FailedOutcome, storage.UndoNone
@@ -321,12 +326,9 @@ func (d *Driver) conclude(cmd *scheduler.Command) error {
 			h.Failure = cmd.Failures[0]
 		}
 	}
-	h.Ended = d.next.Now
-	d.timers.dropTimers()
-	for path := range d.tokens.open {
-		d.tokens.closeToken(path, false)
-	}
-	d.box.returnAll(&d.run)
+	h.Ended = d.Draft.Now
+	d.attempts.DropAll()
+	d.returnMessages()
 	d.children.tellParent()
 	return nil
 }
@@ -336,22 +338,22 @@ func (d *Driver) endJob() {
 	if d.job == "" {
 		return
 	}
-	end := storage.JobEnd{Job: d.job, State: states.JobComplete, Failure: d.next.Head.Failure}
-	if d.cycle.over.FlowTo == states.FlowSuspended || d.next.Head.Undo == storage.UndoFailed {
+	end := backend.JobEnd{Job: d.job, State: states.JobComplete, Failure: d.Draft.Head.Failure}
+	if d.cycle.over.FlowTo == states.FlowSuspended || d.Draft.Head.Undo == storage.UndoFailed {
 		end.State = states.JobParked
 		if end.Failure == nil { // suspended on purpose
 			return
 		}
 	}
-	d.next.Job = &end
+	d.Draft.Job = &end
 }
 
 // loadLeft restores what was open when the run ended, if the command reopens a run of a growing flow.
-func (d *Driver) loadLeft(o *scheduler.OperatorCommand) error {
-	if o == nil || o.Kind != scheduler.Rewind || o.Keep || !d.Grows() {
+func (d *Driver) loadLeft(cmd *scheduler.OperatorCommand) error {
+	if cmd == nil || cmd.Kind != scheduler.Rewind || cmd.Keep || !d.Grows() {
 		return nil
 	}
-	records, err := (reopening{loader{&d.run}}).openAtEnd()
+	records, err := d.openAtEnd()
 	if err != nil {
 		return err
 	}

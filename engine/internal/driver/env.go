@@ -3,7 +3,6 @@ package driver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
@@ -13,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/internal/memorybudget"
@@ -21,7 +21,7 @@ import (
 
 // Env contains what the drivers of all runs of an engine share.
 type Env struct {
-	Store     storage.Store
+	Store     backend.Store
 	Log       hclog.Logger
 	Calls     executor.Settings
 	Inbox     inbox.Watcher
@@ -90,7 +90,7 @@ type Runs interface {
 	DriveChild(ctx context.Context, id string, made *storage.Run, m Mode) error
 	// Release releases a claim. If the store does not answer, the process releases the run later. Otherwise the
 	// process would own the run until the process dies.
-	Release(ctx context.Context, claim storage.Claim)
+	Release(ctx context.Context, claim backend.Claim)
 }
 
 // The errors with which driving a run ends.
@@ -102,29 +102,3 @@ var (
 	// ErrAnswerGivenUp is the error if the driver gave up an answer that blocked the run.
 	ErrAnswerGivenUp = errors.New("engine: an answer was given up")
 )
-
-// A StoreError is returned if the store failed.
-type StoreError struct {
-	Run string
-	Err error
-}
-
-// Error names the run and gives the store's error.
-func (e *StoreError) Error() string {
-	if errors.Is(e.Err, storage.ErrNotFound) || errors.Is(e.Err, storage.ErrExists) ||
-		errors.Is(e.Err, storage.ErrConflict) {
-		return fmt.Sprintf("engine: %v", e.Err)
-	}
-	return fmt.Sprintf("engine: run %q stopped at its last checkpoint: %v", e.Run, e.Err)
-}
-
-// Unwrap returns the store's error.
-func (e *StoreError) Unwrap() error { return e.Err }
-
-// WrapStore returns an error of the store as a *[StoreError] of the run, and nil for nil.
-func WrapStore(run string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &StoreError{Run: run, Err: err}
-}

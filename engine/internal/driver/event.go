@@ -24,7 +24,7 @@ const (
 	ProgressMade                   // an atom reported its progress
 	RevertDelayed                  // an attempt to undo an atom failed; the next attempt is at Due
 	OthersAwaited                  // no atom executes: the run waits for a token to be completed, or for a message
-	PlaceAwaited                   // the run waits for a limit, see [storage.Limiter]; Name describes the limit
+	PlaceAwaited                   // the run waits for a limit, see [backend.Limiter]; Name describes the limit
 	WorkStays                      // the undo passed an atom that nothing reverts: To is a text of storage.Status
 	// RunDetached: an atom created a child run that it does not wait for; see Engine.Detached of package engine.
 	RunDetached
@@ -78,7 +78,7 @@ func (r *run) note(ev Event) {
 	if !r.notices.watched && lineOf(&ev).level < r.notices.level {
 		return
 	}
-	ev.Run, ev.Flow, ev.Time = r.claim.Run, r.about.Flow, r.next.Now
+	ev.Run, ev.Flow, ev.Time = r.Claim.Run, r.about.Flow, r.Draft.Now
 	ev.Result, ev.Details = r.secrets.Mask(ev.Path, ev.Result), r.secrets.Mask(ev.Path, ev.Details)
 	r.notices.list = append(r.notices.list, ev)
 }
@@ -134,7 +134,7 @@ func (r *run) noteStays(entry *storage.Entry) {
 
 // noteDelay collects the event of a revert that failed and will be retried.
 func (r *run) noteDelay(a *storage.Atom) {
-	if a.State == states.TaskReverting && a.RevertFailure != nil && a.Due.After(r.next.Now) {
+	if a.State == states.TaskReverting && a.RevertFailure != nil && a.Due.After(r.Draft.Now) {
 		state := a.State.String()
 		r.note(Event{
 			Kind: RevertDelayed, Path: a.Path, From: state, To: state, Attempt: a.RevertAttempt, Failure: a.RevertFailure,
@@ -145,7 +145,7 @@ func (r *run) noteDelay(a *storage.Atom) {
 
 // events appends to the language's own history.
 func (r *run) events(cmd *scheduler.Command) {
-	r.next.Events(cmd)
+	r.Draft.Events(cmd)
 	for i := range cmd.Events {
 		r.note(Event{Kind: LanguageEvent, Path: cmd.Events[i].Name, Name: cmd.Events[i].Type})
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -13,8 +14,9 @@ import (
 )
 
 // launch makes queued calls as capacity allows, unless the process must stop. If another goroutine took the run
-// from this one meanwhile, it returns errTaken.
-func (d *Driver) launch() error {
+// from this one meanwhile, it returns errTaken. While the driver is carrying out commands, other goroutines make the
+// calls.
+func (d *Driver) launch(elsewhere bool) error {
 	for d.calls.Queued() > 0 && d.ctx.Err() == nil && !d.att.quiets() {
 		c := d.calls.Next()
 		isRetry := c.Node == nil && d.plan.Atoms[c.Atom].Kind() == atom.KindRetry
@@ -37,7 +39,7 @@ func (d *Driver) launch() error {
 				return err
 			}
 			d.ends.list = append(d.ends.list, ev)
-		case !d.cycle.feeding && c.Timeout == 0 && (serial || d.lone()) && !d.waits():
+		case !elsewhere && c.Timeout == 0 && (serial || d.lone()) && !d.waits():
 			if err := d.makeHere(c); err != nil {
 				return err
 			}
@@ -61,7 +63,7 @@ func (d *Driver) lone() bool {
 
 // waits reports whether a timer may fire before a call has ended.
 func (d *Driver) waits() bool {
-	_, waits := d.timers.nearest()
+	_, waits := d.attempts.Nearest()
 	return waits
 }
 
@@ -70,8 +72,8 @@ func (d *Driver) waits() bool {
 func (d *Driver) makeHere(c *executor.Call) error {
 	queued := d.calls.Queued() > 0 || len(d.ends.list) > 0
 	if queued {
-		d.tick()
-		d.next.Began(c.Node, c.Atom, d.next.Now, c.Held())
+		d.Tick()
+		d.Draft.Began(c.Node, c.Atom, d.Draft.Now, c.Held())
 	}
 	returned, gone := false, d.att.gone // another goroutine that takes the run over sets its own
 	d.att.here.Store(c)
@@ -92,13 +94,13 @@ func (d *Driver) makeHere(c *executor.Call) error {
 		d.calls.Report(executor.Finished{Call: c, Event: ev, Known: known, At: d.env.Store.Now()})
 		return errTaken
 	}
-	d.stale = true
+	d.TimePasses()
 	if !known {
 		return nil
 	}
 	if queued { // processed when the other calls have ended, too
-		d.tick()
-		d.next.Ended(c.Node, c.Atom, d.next.Now)
+		d.Tick()
+		d.Draft.Ended(c.Node, c.Atom, d.Draft.Now)
 	}
 	d.ends.list = append(d.ends.list, ev)
 	return nil
@@ -106,24 +108,24 @@ func (d *Driver) makeHere(c *executor.Call) error {
 
 // dispatch makes a call on another goroutine.
 func (d *Driver) dispatch(c *executor.Call) {
-	d.tick()
-	d.next.Began(c.Node, c.Atom, d.next.Now, c.Held())
+	d.Tick()
+	d.Draft.Began(c.Node, c.Atom, d.Draft.Now, c.Held())
 	d.calls.Dispatch(c)
 }
 
 // await waits until a call has ended, so that a serial engine makes calls one after the other even if several are
 // ready. It stops waiting if the run must handle a request.
 func (d *Driver) await(c *executor.Call) {
-	d.stale = true
+	d.TimePasses()
 	var due <-chan time.Time
-	if at, ok := d.timers.nearest(); ok {
+	if at, ok := d.attempts.Nearest(); ok {
 		t := time.NewTimer(at.Sub(d.env.Store.Now()))
 		defer t.Stop()
 		due = t.C
 	}
 	for d.calls.Makes(c) && !d.att.look.Load() {
 		if f, ok := d.calls.Completed(); ok { // processed later
-			d.next.Ended(f.Call.Node, f.Call.Atom, f.At)
+			d.Draft.Ended(f.Call.Node, f.Call.Atom, f.At)
 			if f.Known {
 				d.ends.list = append(d.ends.list, f.Event)
 			}
@@ -150,7 +152,7 @@ func (d *Driver) await(c *executor.Call) {
 func (d *Driver) cancel(cmd *scheduler.Command) {
 	d.calls.Cancel(cmd.Node, cmd.Atom, cmd.Abandoned)
 	if cmd.Abandoned {
-		d.tokens.closeToken(keyOf(cmd).path(&d.run), false)
+		d.attempts.Close(d.attempts.Path(attempts.UnitOf(cmd)), false)
 	}
 }
 
@@ -160,8 +162,8 @@ func (d *Driver) prepare(cmd *scheduler.Command) *executor.Call {
 	c.Atom, c.Node, c.Values, c.Detail = cmd.Atom, cmd.Node, cmd.Values, cmd.Detail
 	c.Number, c.State, c.Missing = checkpoint.Number(&cmd.Rec), cmd.Rec.State, cmd.Missing
 	c.About = atom.Call{
-		Run: d.claim.Run, Incarnation: int(cmd.Rec.Incarnation), Attempt: int(cmd.Rec.Attempt),
-		Revert: cmd.Op == scheduler.Revert, Fence: d.claim.Fence, Trace: d.trace, PlainKey: d.children.family.plain,
+		Run: d.Claim.Run, Incarnation: int(cmd.Rec.Incarnation), Attempt: int(cmd.Rec.Attempt),
+		Revert: cmd.Op == scheduler.Revert, Fence: d.Claim.Fence, Trace: d.trace, PlainKey: d.children.family.plain,
 	}
 	if cmd.Node == nil {
 		a := &d.plan.Atoms[cmd.Atom]

@@ -21,15 +21,19 @@ var errTaken = errors.New("engine: another goroutine drives the run")
 // arrives during that call, another goroutine takes the run over and drives it. Live gives up an answer that blocks
 // the run.
 func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) error {
-	d.env.Inbox.Join(d.claim.Run, &d.att, d.Mode.Since)
-	defer d.env.Requests.Left(d.claim.Run)
-	defer d.env.Inbox.Leave(d.claim.Run, &d.att)
+	d.env.Inbox.Join(d.Claim.Run, &d.att, d.Mode.Since)
+	defer d.env.Requests.Left(d.Claim.Run)
+	defer d.env.Inbox.Leave(d.Claim.Run, &d.att)
+	if d.env.Memory.Budget > 0 && d.Grows() {
+		d.env.Memory.Shares.Set(d.Claim.Run, d.needs())
+		defer d.env.Memory.Shares.Leave(d.Claim.Run)
+	}
 	if d.Mode.Yield != nil {
-		d.att.steps = steps{entered: make(chan states.Engine), goOn: make(chan verdict, 1)}
+		d.att.steps = steps{entered: make(chan states.Engine), goOn: make(chan decision, 1)}
 	}
 	go d.drive(func() error { return d.start(first, rest) })
 	stop, suspend := d.ctx.Done(), d.env.Suspend
-	var w watch
+	var w answerTimeout
 	defer w.end()
 	for {
 		select {
@@ -62,7 +66,7 @@ func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) 
 // same value. The run later resumes from its last commit.
 func (d *Driver) outcome(s stopped) error {
 	if s.panics != nil {
-		d.env.Runs.Release(d.storing, d.claim)
+		d.env.Runs.Release(d.storing, d.Claim)
 		panic(s.panics)
 	}
 	return s.err
@@ -102,12 +106,12 @@ func (d *Driver) drive(work func() error) {
 			return
 		}
 		if s.panics = recover(); s.panics != nil {
-			d.env.Log.Error(logevent.RunPanicked, "run", d.claim.Run, "flow", d.about.Flow, "panic", s.panics, "stack",
+			d.env.Log.Error(logevent.RunPanicked, "run", d.Claim.Run, "flow", d.about.Flow, "panic", s.panics, "stack",
 				string(debug.Stack()))
 		}
-		responder{d}.leaveRequests(s.err)
+		d.leaveRequests(s.err)
 		d.stopAtoms()
-		d.env.Buffers.Return(&d.next)
+		d.env.Buffers.Return(&d.Draft)
 		d.s.Rest()
 		d.att.rest <- s
 	}()
@@ -129,8 +133,9 @@ func (d *Driver) stopAtoms() {
 // abandon stops driving a run whose answer was given up. It cancels running calls, as when the process must stop.
 func (d *Driver) abandon(why error) error {
 	d.env.GivenUp.Add(1)
-	d.env.Log.Error(logevent.AnswerAbandoned, "run", d.claim.Run, "flow", d.plan.Flow,
+	d.env.Log.Error(logevent.AnswerAbandoned, "run", d.Claim.Run, "flow", d.plan.Flow,
 		"grace", logevent.Duration(max(d.env.Calls.Grace, leastGrace)))
+	d.leaveRequests(why)
 	d.stopAtoms()
 	if errors.Is(why, ErrAnswerGivenUp) && !d.Owns() { // another process owns the run: it cannot be resumed here
 		return ErrStopped
@@ -146,7 +151,7 @@ func (d *Driver) yield(phase states.Engine) bool {
 		d.att.steps.goOn <- v
 		if v == stops {
 			<-d.att.rest
-			d.env.Runs.Release(d.storing, d.claim)
+			d.env.Runs.Release(d.storing, d.Claim)
 		}
 	}()
 	if d.Mode.Yield(phase) {
@@ -158,7 +163,7 @@ func (d *Driver) yield(phase states.Engine) bool {
 }
 
 // HasAnswered reports whether the driver has answered a request, or has ended one that cannot be answered.
-func (d *Driver) HasAnswered() bool { return d.box.requests.ended > 0 }
+func (d *Driver) HasAnswered() bool { return d.requests.ended > 0 }
 
 // ComesToRest reports whether the run must come to rest. Only the goroutine that called Live may call it.
 func (d *Driver) ComesToRest() bool { return d.att.comesToRest() }

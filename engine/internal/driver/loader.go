@@ -9,12 +9,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A loader reads records of a run that are not live.
-type loader struct{ *run }
-
 // loadEnded adds the children of an open fork that have ended, because the run needs their results to continue.
 // Children are created in order, so no child exists after the first missing one. It stops when the process stops.
-func (r loader) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([]scheduler.Loaded, error) {
+func (r *run) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([]scheduler.Loaded, error) {
 	paths := make([]string, 0, min(fork.Spec.Group.Count, childrenAtOnce))
 	for from := 0; from < fork.Spec.Group.Count; from += childrenAtOnce {
 		paths = paths[:0]
@@ -24,7 +21,7 @@ func (r loader) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([
 		if r.ctx.Err() != nil {
 			return nil, ErrStopped
 		}
-		found, err := r.env.Store.AtomsAt(r.storing, r.claim.Run, paths...)
+		found, err := r.env.Store.AtomsAt(r.storing, r.Claim.Run, paths...)
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +29,7 @@ func (r loader) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([
 			if found[i].Live {
 				continue // loaded with the other records
 			}
-			l, err := r.next.Loaded(&found[i])
+			l, err := r.Draft.Loaded(&found[i])
 			if err != nil {
 				return nil, err
 			}
@@ -51,7 +48,7 @@ const childrenAtOnce = 256
 var errNodeUndone = errors.New("what was open when the run ended was undone, and is never reopened; start another run")
 
 // nodesAt reads nodes that have ended.
-func (r loader) nodesAt(paths []string) ([]scheduler.Loaded, error) {
+func (r *run) nodesAt(paths []string) ([]scheduler.Loaded, error) {
 	nodes := make([]scheduler.Loaded, 0, len(paths))
 	for len(paths) > 0 {
 		page := paths[:min(len(paths), childrenAtOnce)]
@@ -59,20 +56,20 @@ func (r loader) nodesAt(paths []string) ([]scheduler.Loaded, error) {
 		if r.ctx.Err() != nil {
 			return nil, ErrStopped
 		}
-		found, err := r.env.Store.AtomsAt(r.storing, r.claim.Run, page...)
+		found, err := r.env.Store.AtomsAt(r.storing, r.Claim.Run, page...)
 		if err == nil && len(found) < len(page) {
 			err = fmt.Errorf("%w: no record of a node that was open when the run ended", storage.ErrCorrupt)
 		}
 		if err != nil {
-			return nil, WrapStore(r.claim.Run, err)
+			return nil, r.Wrap(err)
 		}
 		for i := range found {
-			l, err := r.next.Load(&found[i])
+			l, err := r.Draft.Load(&found[i])
 			switch {
 			case err != nil:
-				return nil, WrapStore(r.claim.Run, err)
+				return nil, r.Wrap(err)
 			case l.Spec == nil:
-				return nil, WrapStore(r.claim.Run, fmt.Errorf("%w: atom %q is not a node", storage.ErrCorrupt, l.Path))
+				return nil, r.Wrap(fmt.Errorf("%w: atom %q is not a node", storage.ErrCorrupt, l.Path))
 			case states.CheckReset(l.Rec.State, states.TaskPending) != nil, l.Rec.State == states.TaskReverted,
 				l.Rec.State == states.TaskRevertFailure:
 				return nil, errNodeUndone

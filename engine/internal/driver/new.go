@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -36,32 +37,33 @@ type Mode struct {
 
 // New returns the driver of a run from the loaded snapshot. It returns an error if the stored
 // data or the input is not valid. Close the driver, unless Live was called.
-func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, snap *storage.Snapshot) (*Driver, error) {
+func New(ctx context.Context, env *Env, plan *flow.Plan, claim backend.Claim, snap *backend.Snapshot) (*Driver, error) {
 	run := &snap.Run
 	d := &Driver{}
-	d.env, d.plan, d.ctx, d.storing, d.claim = env, plan, ctx, context.WithoutCancel(ctx), claim
+	d.env, d.plan, d.ctx, d.storing = env, plan, ctx, context.WithoutCancel(ctx)
 	d.secrets, d.trace, d.job, d.rests = run.Secrets, run.Trace, run.Job, run.State.Ended() || run.Hold
 	d.notices.level = lowestLevel(env.Log)
 	d.notices.watched = len(env.Observers) > 0 || d.notices.level == hclog.Debug
 	d.connect()
-	d.stack.size, d.box.wakeups = run.Undos, run.Wakeups
+	d.stack.size = run.Undos
+	d.mail.SetRead(run.Wakeups)
 	d.children.family = family{parent: run.Parent, root: run.Root, depth: run.Depth, plain: run.PlainKeys}
 	if err := d.findTasks(run); err != nil {
 		return nil, err
 	}
-	env.Buffers.Lend(&d.next)
-	d.next.Now = env.Store.Now()
-	d.next.Init(plan, run.ID, env.Quiet, storage.Head{
+	env.Buffers.Lend(&d.Draft)
+	d.Init(env.Store, env.Log, claim)
+	d.Draft.Init(plan, run.ID, env.Quiet, backend.Head{
 		Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Output: run.Output, Failure: run.Failure,
 		Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Growth: run.Growth,
 	})
 	d.cycle.attempted = true // the last commit may have included an attempt beyond the limit
-	if d.next.Head.Started.IsZero() {
-		d.next.Head.Started = d.next.Now
+	if d.Draft.Head.Started.IsZero() {
+		d.Draft.Head.Started = d.Draft.Now
 	}
-	whole := d.next.Held(run.Input)
+	whole := d.Draft.Held(run.Input)
 	d.about = flow.RunInfo{
-		ID: run.ID, Flow: run.Flow, Definition: run.Definition, Started: d.next.Head.Started, Input: whole,
+		ID: run.ID, Flow: run.Flow, Definition: run.Definition, Started: d.Draft.Head.Started, Input: whole,
 		Attributes: run.Attrs, Key: run.Key, Continues: run.Continues,
 	}
 	symbols := map[string]atom.Value{}
@@ -72,6 +74,7 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, sn
 		}
 	}
 	d.s = scheduler.New(plan, symbols, whole)
+	d.attempts.Init(run.ID, plan, d.s, &d.Draft, env.SkipWaits)
 	if err := d.load(snap); err != nil {
 		return nil, err
 	}
@@ -90,13 +93,11 @@ func (d *Driver) connect() {
 		run: r, mode: &d.Mode, suspend: d.env.Suspend,
 		wake: make(chan struct{}, 1), handoff: make(chan struct{}, 1), rest: make(chan stopped, 1),
 	}
-	d.ask = asker{run: r, mode: &d.Mode, att: &d.att, timers: &d.timers}
-	d.ask.stretch = stretch{since: d.env.Store.Now(), patience: patience}
+	d.ask = asker{run: r, mode: &d.Mode, att: &d.att, open: &d.attempts}
+	d.ask.timeSlice = timeSlice{since: d.env.Store.Now(), patience: patience}
 	d.ask.interrupt = d.ask.interrupts
-	d.timers.run = r
-	d.tokens = tokens{run: r, timers: &d.timers, box: &d.box, open: map[string]*external{}}
 	d.children = children{
-		run: r, mode: &d.Mode, att: &d.att, calls: &d.calls, byID: map[string]origin{}, descent: descent{run: r},
+		run: r, mode: &d.Mode, att: &d.att, open: &d.attempts, calls: &d.calls, descent: descent{run: r},
 	}
 }
 
@@ -133,7 +134,7 @@ func SymbolsOf(whole atom.Value) (map[string]atom.Value, error) {
 // Result returns the current record of a run that was driven to rest, and the failures if the run did not succeed.
 // Fields that driving did not change are those of the loaded record.
 func (d *Driver) Result(run storage.Run) (storage.Run, []*atom.Failure) {
-	h := &d.next.Head
+	h := &d.Draft.Head
 	run.State, run.Outcome, run.Undo, run.Hold = h.State, h.Outcome, h.Undo, h.Hold
 	run.Output, run.Failure = h.Output, h.Failure
 	run.Started, run.Ended, run.Updated = h.Started, h.Ended, h.Time
@@ -144,11 +145,11 @@ func (d *Driver) Result(run storage.Run) (storage.Run, []*atom.Failure) {
 }
 
 // State returns the run's state after its last commit.
-func (d *Driver) State() states.Flow { return d.next.Head.State }
+func (d *Driver) State() states.Flow { return d.Draft.Head.State }
 
 // BeginAnew forgets how the run ended, because the run is driven again.
 func (d *Driver) BeginAnew() {
-	h := &d.next.Head
+	h := &d.Draft.Head
 	h.Outcome, h.Output, h.Ended = storage.Unfinished, storage.Held{}, time.Time{}
 }
 
@@ -158,32 +159,32 @@ func (d *Driver) Reset() error {
 	if err := d.feed(scheduler.Event{Kind: scheduler.Reset}); err != nil {
 		return err
 	}
-	h := &d.next.Head
+	h := &d.Draft.Head
 	h.Outcome, h.Undo, h.Output, h.Failure = storage.Unfinished, storage.UndoNone, storage.Held{}, nil
 	h.Started, h.Ended, h.Hold = time.Time{}, time.Time{}, false
-	h.Release, h.Wakeups, d.next.Dirty = true, d.box.wakeups, true
+	h.Release, h.Wakeups, d.Draft.Dirty = true, d.mail.Read(), true
 	h.Memory = atom.Null
 	return d.flush()
 }
 
 // HasRead sets the wakeup counter up to which the first messages were read.
-func (d *Driver) HasRead(wakeups int64) { d.box.wakeups = wakeups }
+func (d *Driver) HasRead(wakeups int64) { d.mail.SetRead(wakeups) }
 
 // load restores the run from its snapshot.
-func (d *Driver) load(snap *storage.Snapshot) error {
+func (d *Driver) load(snap *backend.Snapshot) error {
 	run := &snap.Run
 	records := make([]scheduler.Loaded, 0, len(snap.Atoms))
 	for i := range snap.Atoms {
-		l, err := d.next.Load(&snap.Atoms[i])
+		l, err := d.Draft.Load(&snap.Atoms[i])
 		if err != nil {
-			return WrapStore(d.claim.Run, err)
+			return d.Wrap(err)
 		}
 		records = append(records, l)
 		if l.Spec != nil && l.Spec.Group != nil {
-			if records, err = (loader{&d.run}).loadEnded(&l, records); errors.Is(err, ErrStopped) {
+			if records, err = d.loadEnded(&l, records); errors.Is(err, ErrStopped) {
 				return err
 			} else if err != nil {
-				return WrapStore(d.claim.Run, err)
+				return d.Wrap(err)
 			}
 		}
 	}
@@ -194,24 +195,10 @@ func (d *Driver) load(snap *storage.Snapshot) error {
 			Unwound: run.Undo != storage.UndoNone && !run.AsksPerson(), PendingOutcome: pending, PendingFailure: pendingFailure,
 		})
 	}
-	targets := map[string]timerKey{}
-	for n := range d.s.Open {
-		targets[n.Path] = timerKey{node: n, atom: -1}
-	}
-	for o := range d.children.origins {
-		if !d.children.childOf(o).Detached {
-			d.children.byID[d.children.idOf(o)] = o
-		}
-	}
-	d.tokens.loadTokens(snap, targets)
-	d.tokens.loadSignals()
-	d.timers.found = snap.Timers
-	for _, t := range snap.Timers { // the other timers are set again with their waits
-		switch e := d.tokens.open[t.Path]; {
-		case t.Kind == storage.TimerDeadline:
-			d.att.setDeadline(&d.timers, t.Due)
-		case t.Kind == storage.TimerToken && e != nil && e.timerKey != nobodys:
-			d.timers.set(e.tokenKey(), t.Due)
+	d.attempts.Load(snap)
+	for _, t := range snap.Timers {
+		if t.Kind == storage.TimerDeadline {
+			d.setDeadline(t.Due)
 		}
 	}
 	return nil

@@ -9,28 +9,28 @@ import (
 
 // recordOutcome adds the run's pending outcome and failure to the next commit.
 func (r *run) recordOutcome(cmd *scheduler.Command) {
-	if r.next.Head.AsksPerson() {
-		r.next.Head.Undo = storage.UndoNone
+	if r.Draft.Head.AsksPerson() {
+		r.Draft.Head.Undo = storage.UndoNone
 	}
-	r.next.Head.Outcome = outcomes[cmd.PendingOutcome]
-	r.next.Head.Failure, r.next.Dirty = nil, true
+	r.Draft.Head.Outcome = outcomes[cmd.PendingOutcome]
+	r.Draft.Head.Failure, r.Draft.Dirty = nil, true
 	if len(cmd.Failures) > 0 {
-		r.next.Head.Failure = cmd.Failures[0]
+		r.Draft.Head.Failure = cmd.Failures[0]
 	}
 }
 
 // recordPerson adds to the next commit that a person must decide about the run, or need not any longer. If the run is
 // being ended, that is decided.
 func (r *run) recordPerson(cmd *scheduler.Command) {
-	h := &r.next.Head
+	h := &r.Draft.Head
 	switch {
 	case h.Outcome != storage.Unfinished:
 	case len(cmd.Failures) > 0:
-		h.Undo, h.Failure, r.next.Dirty = storage.UndoFailed, cmd.Failures[0], true
-		r.env.Log.Warn(logevent.RunNeedsPerson, "run", r.claim.Run, "flow", r.about.Flow, "message", h.Failure.Message,
+		h.Undo, h.Failure, r.Draft.Dirty = storage.UndoFailed, cmd.Failures[0], true
+		r.env.Log.Warn(logevent.RunNeedsPerson, "run", r.Claim.Run, "flow", r.about.Flow, "message", h.Failure.Message,
 			"needs_person", true)
 	case h.AsksPerson():
-		h.Undo, h.Failure, r.next.Dirty = storage.UndoNone, nil, true
+		h.Undo, h.Failure, r.Draft.Dirty = storage.UndoNone, nil, true
 	}
 }
 

@@ -11,19 +11,19 @@ import (
 
 // tell sends a language's messages to other runs and to targets outside the database, with the next commit.
 func (r *run) tell(cmd *scheduler.Command) {
-	r.next.Dirty = true
+	r.Draft.Dirty = true
 	for _, m := range cmd.Messages {
 		l := storage.Message{
-			Run: m.To, ToKey: m.ToKey, Kind: m.Kind, Name: m.Name, Key: r.keyFor(&m), Body: m.Body, From: r.claim.Run,
+			Run: m.To, ToKey: m.ToKey, Kind: m.Kind, Name: m.Name, Key: r.keyFor(&m), Body: m.Body, From: r.Claim.Run,
 		}
 		if m.Receipt != "" {
 			l.Receipt, l.Note = m.Receipt, m.Note
 		}
-		r.next.Send(l)
+		r.Draft.Send(l)
 	}
 	for _, m := range cmd.Out {
-		r.next.Outbox = append(r.next.Outbox, storage.Outgoing{
-			ID: r.keyFor(&m), Run: r.claim.Run, Target: m.To,
+		r.Draft.Outbox = append(r.Draft.Outbox, storage.Outgoing{
+			ID: r.keyFor(&m), Run: r.Claim.Run, Target: m.To,
 			Body: m.Body,
 		})
 	}
@@ -31,11 +31,11 @@ func (r *run) tell(cmd *scheduler.Command) {
 
 // label sets labels of the run, with the next commit.
 func (r *run) label(cmd *scheduler.Command) {
-	r.next.Dirty = true
-	if r.next.Labels == nil {
-		r.next.Labels = map[string]string{}
+	r.Draft.Dirty = true
+	if r.Draft.Labels == nil {
+		r.Draft.Labels = map[string]string{}
 	}
-	maps.Copy(r.next.Labels, cmd.Labels)
+	maps.Copy(r.Draft.Labels, cmd.Labels)
 }
 
 // keyFor returns the message's own key, or a new unique key. The message is stored with its key, so another attempt

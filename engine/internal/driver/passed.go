@@ -104,24 +104,24 @@ func (r *Request) answer() storage.Token {
 }
 
 // receive takes in a request that another process has passed on. The message stays until the request is answered.
-func (d responder) receive(l *storage.Message) {
+func (d *Driver) receive(l *storage.Message) {
 	var p passedRequest
 	if err := l.Body.Decode(&p); err != nil {
-		d.env.Log.Warn(logevent.CommandRefused, "run", d.claim.Run, "command", l.Kind, "error", err)
-		d.next.Take(l.N)
+		d.env.Log.Warn(logevent.CommandRefused, "run", d.Claim.Run, "command", l.Kind, "error", err)
+		d.Draft.Take(l.N)
 		return
 	}
-	d.box.requests.passed = append(d.box.requests.passed, &Request{
-		Kind: p.Kind, Run: d.claim.Run, Name: p.Name, Body: p.Body, Token: storage.Token{ID: p.Token, Path: p.Path},
+	d.requests.passed = append(d.requests.passed, &Request{
+		Kind: p.Kind, Run: d.Claim.Run, Name: p.Name, Body: p.Body, Token: storage.Token{ID: p.Token, Path: p.Path},
 		Take: p.Take, Taking: p.Taking, Result: p.Result, Failure: p.Failure,
 		receipt: l.Name, message: l.N, done: make(chan struct{}),
 	})
 }
 
 // acknowledge adds the answer to a request that was passed on to the pending checkpoint.
-func (d responder) acknowledge(r *Request) {
+func (d *Driver) acknowledge(r *Request) {
 	if r.message > 0 {
-		d.next.Take(r.message)
-		d.next.Token(r.answer())
+		d.Draft.Take(r.message)
+		d.Draft.Token(r.answer())
 	}
 }

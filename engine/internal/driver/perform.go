@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -12,78 +13,76 @@ import (
 
 // feed gives an event to the scheduler, and carries out the commands that the scheduler returns. The answer to a
 // command is the next event.
+//
+// Under Each, each change has a commit of its own. In a growing flow, an event is stored with all its consequences, or
+// not at all, up to the next question.
 func (d *Driver) feed(ev scheduler.Event) error {
 	if err := d.att.broken.Load(); err != nil {
 		return err
 	}
-	defer func(outer bool) { d.cycle.feeding = outer }(d.cycle.feeding)
-	d.cycle.feeding = true
 	switch ev.Kind {
 	case scheduler.Completed, scheduler.Fired, scheduler.Told:
-		d.next.Head.Waited = d.next.Head.Iterations
+		d.Draft.Head.Waited = d.Draft.Head.Iterations
 	default:
 	}
-	for again := true; again; {
-		d.tick()
+	for asked := true; asked; {
+		d.Tick()
 		ev.Failure = ev.Failure.Bounded()
-		ev.Now, ev.Random = d.next.Now, rand.Float64() //nolint:gosec // only spreads waits
+		ev.Now, ev.Random = d.Draft.Now, rand.Float64() //nolint:gosec // only spreads waits
 		cmds := d.s.Step(ev)
-		d.cycle.progressed = d.cycle.progressed || len(cmds) > 0
-		d.cycle.whole = d.Grows() || ev.OperatorCommand != nil || ev.Kind == scheduler.Reset ||
+		d.cycle.commands += len(cmds)
+		whole := d.Grows() || ev.OperatorCommand != nil || ev.Kind == scheduler.Reset ||
 			ev.Kind == scheduler.Fired && ev.Node == nil && ev.Atom < 0
-		answer, asked, err := d.perform(cmds)
-		if err == nil {
-			err = d.endWhole()
-		}
-		if err != nil {
+		var err error
+		if ev, asked, err = d.perform(cmds, whole); err != nil {
 			return err
 		}
-		if again = asked; asked {
-			ev, d.stale = answer, true
+		if asked {
+			d.TimePasses()
 		}
 	}
 	return nil
 }
 
-// perform carries out commands. If a command asks for an answer, the answer is an event for the scheduler.
-func (d *Driver) perform(cmds []scheduler.Command) (answer scheduler.Event, asked bool, err error) {
+// perform carries out commands, which share a commit if they are a whole. If the last one asks for an answer, the
+// answer is an event for the scheduler.
+func (d *Driver) perform(cmds []scheduler.Command, whole bool) (answer scheduler.Event, asked bool, err error) {
 	for i := range cmds {
 		cmd := &cmds[i]
-		if cmd.Op == scheduler.Write || cmd.Op == scheduler.Notify {
-			a, line := d.next.Record(cmd)
-			if err := d.recorded(cmd, a, line); err != nil {
-				return answer, asked, err
+		if whole && asks(cmd.Op) {
+			if err := d.commitEach(true); err != nil {
+				return answer, false, err
 			}
-			continue
+			whole = false
 		}
-		if d.cycle.whole && asks(cmd.Op) {
-			if err := d.endWhole(); err != nil {
-				return answer, asked, err
+		var changed bool
+		switch cmd.Op {
+		case scheduler.Write, scheduler.Notify:
+			a, line := d.Draft.Record(cmd)
+			d.recorded(cmd, a, line)
+			changed = line != nil
+		case scheduler.FlowState:
+			changed = d.keepFlowState(cmd)
+		case scheduler.Execute, scheduler.Revert, scheduler.Await, scheduler.Spawn:
+			changed, err = d.begin(cmd)
+		default:
+			var next scheduler.Event
+			var asks bool
+			if next, asks, err = d.do(cmd); asks {
+				answer, asked = next, true
 			}
 		}
-		next, is, err := d.do(cmd)
+		if err == nil && changed && !whole {
+			err = d.commitEach(cmd.Op == scheduler.Execute || cmd.Op == scheduler.Revert)
+		}
 		if err != nil {
-			return answer, asked, err
-		}
-		if is {
-			answer, asked = next, true
+			return answer, false, err
 		}
 	}
-	return answer, asked, nil
-}
-
-// endWhole ends a group of commands that must share a commit even under Each: in a growing flow, an event is stored
-// with all its consequences, or not at all.
-func (d *Driver) endWhole() error {
-	if !d.cycle.whole {
-		return nil
+	if whole {
+		err = d.commitEach(true)
 	}
-	d.cycle.whole = false
-	err := d.flushEach()
-	if err == nil && d.env.Each {
-		err = d.launch()
-	}
-	return err
+	return answer, asked, err
 }
 
 // asks reports whether a command needs an answer.
@@ -96,36 +95,31 @@ func asks(op scheduler.Op) bool {
 	}
 }
 
-// recorded processes a record that was added to the pending checkpoint. It counts attempts, notifies observers of a
-// change of state, and commits the change at once under Each. line is nil if the state has not changed.
-func (d *Driver) recorded(cmd *scheduler.Command, a *storage.Atom, line *storage.Entry) error {
+// recorded processes a record that was added to the pending checkpoint. It counts attempts, and notifies observers of a
+// change of state. line is nil if the state has not changed.
+func (d *Driver) recorded(cmd *scheduler.Command, a *storage.Atom, line *storage.Entry) {
 	if line == nil {
 		d.noteDelay(a)
-		return nil
+		return
 	}
 	if cmd.To == states.TaskRunning && cmd.Node == nil && cmd.Scope == nil && !d.Grows() {
-		d.next.Head.Iterations++
+		d.Draft.Head.Iterations++
 		d.cycle.attempted = true
 	}
 	if d.notices.watched || changeLine(cmd.To).level >= d.notices.level {
 		d.noteChange(cmd, a, line)
 	}
-	return d.flushEach()
 }
 
-// do carries out a command other than storing a record. If the command asks for an answer, do returns it.
+// do carries out a command that begins nothing. If the command asks for an answer, do returns it.
 func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool, err error) {
 	switch cmd.Op {
-	case scheduler.FlowState:
-		return answer, false, d.keepFlowState(cmd)
-	case scheduler.Execute, scheduler.Revert, scheduler.Await, scheduler.Spawn:
-		return answer, false, d.begin(cmd)
 	case scheduler.Cancel, scheduler.Void:
 		return answer, false, d.end(cmd)
 	case scheduler.AwaitRun:
-		return answer, false, d.children.undoChild(originOf(cmd))
+		return answer, false, d.children.undoChild(attempts.UnitOf(cmd))
 	case scheduler.Withdraw:
-		d.tokens.withdraw(cmd)
+		d.attempts.Withdraw(cmd)
 	case scheduler.AskRetry:
 		answer, err = d.ask.askRetry(cmd)
 		return answer, err == nil, err
@@ -139,32 +133,34 @@ func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 			return answer, false, err
 		}
 		answer, err = d.ask.askLanguage(cmd)
-		if err == nil && cmd.Cause.Call && d.box.requests.asking != nil && answer.Kind != scheduler.Later {
-			responder{d}.requestAnswered(&answer)
+		if err == nil && cmd.Cause.Call && d.requests.asking != nil && answer.Kind != scheduler.Later {
+			d.requestAnswered(&answer)
 		}
 		if g := answer.Growth; g != nil && len(g.GiveUp) > 0 {
-			responder{d}.giveUp(cmd.Scope, g.GiveUp)
+			d.giveUp(cmd.Scope, g.GiveUp)
 		}
-		d.box.moved = d.box.moved || isTransition(cmd.Cause.Kind)
+		if answer.Kind != scheduler.Later && isTransition(cmd.Cause.Kind) {
+			d.mail.Transition()
+		}
 		return answer, err == nil, err
 	case scheduler.AskUndo:
 		if d.ask.yields() {
 			return d.ask.later(), true, nil
 		}
-		answer, err = unwinding{d}.entry(cmd.Part)
+		answer, err = d.nextUndo(cmd.Part)
 		return answer, err == nil, err
 	case scheduler.More:
 		if d.ask.yields() && d.cycle.phase != states.EngineResuming {
 			return d.ask.later(), true, nil
 		}
-		if d.next.Full() {
+		if d.Draft.Full() {
 			if err = d.flush(); err == nil {
-				err = d.launch()
+				err = d.launch(true)
 			}
 		}
 		return scheduler.Event{Kind: scheduler.Continue}, err == nil, err
 	case scheduler.Shelve:
-		d.next.Overflow(cmd)
+		d.Draft.Overflow(cmd)
 	case scheduler.Over:
 		return answer, false, d.conclude(cmd)
 	case scheduler.PushUndo, scheduler.PopUndo, scheduler.DropUndo:
@@ -179,12 +175,12 @@ func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 func (d *Driver) take(cmd *scheduler.Command) {
 	switch cmd.Op {
 	case scheduler.Wait:
-		d.timers.setTimer(cmd)
+		d.attempts.SetWait(cmd)
 	case scheduler.Unwait:
-		d.timers.dropTimer(cmd)
+		d.attempts.DropWait(cmd)
 	case scheduler.Deadline:
-		d.att.setDeadline(&d.timers, cmd.Due)
-		d.next.Timer("", storage.TimerDeadline, cmd.Due)
+		d.setDeadline(cmd.Due)
+		d.Draft.Timer("", storage.TimerDeadline, cmd.Due)
 	case scheduler.Tell:
 		d.tell(cmd)
 	case scheduler.Label:
@@ -194,55 +190,51 @@ func (d *Driver) take(cmd *scheduler.Command) {
 	case scheduler.Emit:
 		d.events(cmd)
 	case scheduler.Stays:
-		d.noteStays(d.next.Stays(cmd))
+		d.noteStays(d.Draft.Stays(cmd))
 	case scheduler.Remember:
-		d.next.Head.Memory, d.next.Dirty = cmd.Memory, true
+		d.Draft.Head.Memory, d.Draft.Dirty = cmd.Memory, true
 		if cmd.Memory == nil {
-			d.next.Head.Memory = atom.Null
+			d.Draft.Head.Memory = atom.Null
 		}
 	case scheduler.PendingFailure:
 		d.recordOutcome(cmd)
 	case scheduler.CommandApplied:
-		d.next.Take(cmd.OperatorCommand.N)
-		d.box.answered(&d.run, cmd.OperatorCommand.N, !cmd.OperatorCommand.Dropped)
+		d.Draft.Take(cmd.OperatorCommand.N)
+		d.receipt(cmd.OperatorCommand.N, !cmd.OperatorCommand.Dropped)
 	default:
 		panic("engine: unknown command") // a defect of this file
 	}
 }
 
-// begin starts an attempt: a call, or an attempt that another party ends.
-func (d *Driver) begin(cmd *scheduler.Command) error {
+// begin starts an attempt: a call, or an attempt that another party ends. It reports whether it has left a call to the
+// executor or to workers.
+func (d *Driver) begin(cmd *scheduler.Command) (calls bool, err error) {
+	u := attempts.UnitOf(cmd)
 	planned := cmd.Node == nil && d.plan.Atoms[cmd.Atom].Run != nil
 	nested := cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested
 	switch {
 	case cmd.Op == scheduler.Await: // another party ends it
-		d.tokens.openToken(cmd)
-		return nil
+		d.attempts.Open(cmd)
+		return false, nil
 	case planned && cmd.Op == scheduler.Spawn:
-		return d.children.spawnPlanned(originOf(cmd), cmd.Values, cmd.Missing)
+		return false, d.children.spawnPlanned(u, cmd.Values, cmd.Missing)
 	case cmd.Op == scheduler.Spawn:
-		d.tokens.openToken(cmd)
-		return d.children.spawn(originOf(cmd), cmd.Node.Spec.Input)
+		d.attempts.Open(cmd)
+		return false, d.children.spawn(u, cmd.Node.Spec.Input)
 	case planned, nested && cmd.Node.Spec.Undo.Task == "": // the atom is undone by undoing its child run
-		return d.children.undoChild(originOf(cmd))
+		return false, d.children.undoChild(u)
 	}
 	c := d.prepare(cmd)
-	if c.Work != "" && d.tokens.dispatchRemote(cmd, c) {
-		return d.flushEach()
+	if c.Work != "" && d.attempts.HandOver(cmd, c) {
+		return true, nil
 	}
 	if cmd.Op == scheduler.Execute {
-		if e := d.tokens.openToken(cmd); e != nil {
-			c.About.Token = e.token.ID
+		if a := d.attempts.Open(cmd); a != nil {
+			c.About.Token = a.Token.ID
 		}
 	}
 	d.calls.Queue(c)
-	if !d.env.Each || d.cycle.whole {
-		return nil
-	}
-	if err := d.flush(); err != nil {
-		return err
-	}
-	return d.launch()
+	return true, nil
 }
 
 // end ends an attempt that is no longer needed.
@@ -251,18 +243,18 @@ func (d *Driver) end(cmd *scheduler.Command) error {
 	case cmd.Op == scheduler.Cancel:
 		d.cancel(cmd)
 	case cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested, cmd.Node == nil && d.plan.Atoms[cmd.Atom].Run != nil:
-		o := originOf(cmd)
-		d.tokens.closeToken(d.children.pathOf(o), false)
+		o := attempts.UnitOf(cmd)
+		d.attempts.Close(d.attempts.Path(o), false)
 		return d.children.dropChild(o, cmd.Abandoned)
 	default:
-		d.tokens.closeToken(keyOf(cmd).path(&d.run), false)
+		d.attempts.Close(d.attempts.Path(attempts.UnitOf(cmd)), false)
 	}
 	return nil
 }
 
 // commitIfFull commits a checkpoint that has grown large.
 func (d *Driver) commitIfFull() error {
-	if !d.next.Full() {
+	if !d.Draft.Full() {
 		return nil
 	}
 	return d.flush()
@@ -271,8 +263,8 @@ func (d *Driver) commitIfFull() error {
 // restrain fails a run that may not create another run, and a run of a plan that exceeds its limit of attempts. The
 // excess attempt is not made.
 func (d *Driver) restrain() error {
-	if f := d.children.family.barren; f != nil {
-		d.children.family.barren = nil
+	if f := d.children.family.childLimit; f != nil {
+		d.children.family.childLimit = nil
 		if !d.s.IsEnding() {
 			return d.feed(scheduler.Event{Kind: scheduler.Exceeded, Failure: f})
 		}
@@ -285,9 +277,9 @@ func (d *Driver) restrain() error {
 	var f *atom.Failure
 	switch {
 	case d.s.IsEnding():
-	case d.next.Head.Iterations > l.Iterations:
+	case d.Draft.Head.Iterations > l.Iterations:
 		f = l.outgrown()
-	case d.next.Head.Bytes > l.Bytes:
+	case d.Draft.Head.Bytes > l.Bytes:
 		f = l.overfull()
 	}
 	if f == nil {

@@ -8,13 +8,14 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A standing says what is known of an entry of the undo stack.
-type standing struct {
+// An undoCandidate is an entry of the undo stack with what is known of it.
+type undoCandidate struct {
 	step   PreviewStep
 	gone   bool // it was undone already
 	bottom bool // it is a point of no return, which can only be at the bottom
@@ -29,18 +30,17 @@ type PreviewStep struct {
 
 // Preview calls tell with each atom that a command would undo, in the order of undoing, then with the points of no
 // return that stop the undo, until tell returns false. Live are the live atoms of the run. Preview drives nothing.
-func Preview(d *Driver, o *inbox.Command, live []storage.Atom, tell func(PreviewStep) bool) error {
-	ts := &d.tokens
-	if err := ts.Refuse(o); err != nil {
+func Preview(d *Driver, cmd *inbox.Command, live []storage.Atom, tell func(PreviewStep) bool) error {
+	if err := d.Refuse(cmd); err != nil {
 		return err
 	}
-	if ts.Grows() {
-		return ts.previewStack(o, live, tell)
+	if d.Grows() {
+		return d.previewStack(cmd, live, tell)
 	}
-	so := o.Operator(0)
-	steps := ts.previewPlan(&so) // at most all atoms of the plan
+	so := cmd.Operator(0)
+	steps := d.previewPlan(&so) // at most all atoms of the plan
 	if so.Kind == scheduler.Stop && so.Undo {
-		steps = append(steps, ts.passedPivots()...)
+		steps = append(steps, d.passedPivots()...)
 	}
 	for _, step := range steps {
 		if !tell(step) {
@@ -52,30 +52,34 @@ func Preview(d *Driver, o *inbox.Command, live []storage.Atom, tell func(Preview
 
 // previewPlan plays the command on the scheduler, as if every call that the
 // scheduler asks for succeeded, until the run would go forward.
-func (ts *tokens) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
+func (d *Driver) previewPlan(cmd *scheduler.OperatorCommand) []PreviewStep {
 	var undone []PreviewStep
 	var ended []scheduler.Event
 	forward := false
-	ev := scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: o}
+	ev := scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: cmd}
 	for {
-		ev.Now = ts.next.Now
-		cmds := ts.s.Step(ev)
+		ev.Now = d.Draft.Now
+		cmds := d.s.Step(ev)
 		for i := range cmds {
 			switch c := &cmds[i]; c.Op {
 			case scheduler.Revert:
-				if a := &ts.plan.Atoms[c.Atom]; a.Reverts() && a.Kind() == atom.KindTask {
+				if a := &d.plan.Atoms[c.Atom]; a.Reverts() && a.Kind() == atom.KindTask {
 					undone = append(undone, PreviewStep{Path: a.Name(), Status: reverted})
 				}
 				ended = append(ended, scheduler.Event{
-					Kind: scheduler.Completed, Atom: c.Atom, Revert: true, Result: atom.Null, Untaken: ts.beganNothing(c.Atom),
+					Kind: scheduler.Completed, Atom: c.Atom, Revert: true, Result: atom.Null,
+					Untaken: d.beganNothing(c.Atom),
 				})
 			case scheduler.Stays:
-				undone = append(undone, PreviewStep{Path: ts.plan.Atoms[c.Atom].Name(), Status: statusLeft(&c.Rec)})
+				undone = append(undone, PreviewStep{Path: d.plan.Atoms[c.Atom].Name(), Status: statusLeft(&c.Rec)})
 			case scheduler.Withdraw:
-				path := ts.plan.Atoms[c.Atom].Name()
-				ended = append(ended, scheduler.Event{Kind: scheduler.Withdrawn, Atom: c.Atom, Untaken: ts.open[path].untaken()})
+				path := d.plan.Atoms[c.Atom].Name()
+				ended = append(ended, scheduler.Event{
+					Kind: scheduler.Withdrawn, Atom: c.Atom, Untaken: d.attempts.At(path).Untaken(),
+				})
 			case scheduler.Wait:
-				if c.Atom >= 0 && ts.s.Record(c.Atom).State == states.TaskReverting { // for the next attempt of its revert
+				// It waits for the next attempt of its revert.
+				if c.Atom >= 0 && d.s.Record(c.Atom).State == states.TaskReverting {
 					ended = append(ended, scheduler.Event{Kind: scheduler.Fired, Atom: c.Atom})
 				}
 			case scheduler.More:
@@ -98,19 +102,19 @@ func (ts *tokens) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
 
 // beganNothing reports whether nothing was done in the run of an atom, which has ended, and in which nothing can be
 // undone. If that is not known, it reports false: the preview then says that the work may stay done.
-func (ts *tokens) beganNothing(a int32) bool {
-	of, r := &ts.plan.Atoms[a], ts.s.Record(a)
+func (d *Driver) beganNothing(a int32) bool {
+	of, r := &d.plan.Atoms[a], d.s.Record(a)
 	if of.Run == nil || of.Reverts() {
 		return false
 	}
 	return r.NoneBegunBefore() &&
-		ts.nothingIn(plannedChildID(ts.claim.Run, of.Name(), int(r.Incarnation), int(r.Attempt)))
+		d.nothingIn(backend.PlannedChildID(d.Claim.Run, of.Name(), int(r.Incarnation), int(r.Attempt)))
 }
 
 // nothingIn reports whether nothing was done in a child run, which has ended.
 func (r *run) nothingIn(id string) bool {
 	child, err := r.env.Store.Run(r.ctx, id)
-	if err != nil || child.Parent != r.claim.Run {
+	if err != nil || child.Parent != r.Claim.Run {
 		return false
 	}
 	nothing, err := unaffected(r, &child)
@@ -118,9 +122,9 @@ func (r *run) nothingIn(id string) bool {
 }
 
 // passedPivots returns the points of no return of a plan that have succeeded, the last first.
-func (ts *tokens) passedPivots() (passed []PreviewStep) {
-	for i := len(ts.plan.Atoms) - 1; i >= 0; i-- {
-		if a := &ts.plan.Atoms[i]; a.IsPivot() && ts.s.Record(int32(i)).State == states.TaskSuccess {
+func (d *Driver) passedPivots() (passed []PreviewStep) {
+	for i := len(d.plan.Atoms) - 1; i >= 0; i-- {
+		if a := &d.plan.Atoms[i]; a.IsPivot() && d.s.Record(int32(i)).State == states.TaskSuccess {
 			passed = append(passed, stopAt(a.Name()))
 		}
 	}
@@ -134,35 +138,35 @@ func stopAt(path string) PreviewStep {
 
 // previewStack calls tell with the atoms that execute and can be undone, then with the
 // entries of the undo stack, down to the entry that the command names.
-func (ts *tokens) previewStack(o *inbox.Command, live []storage.Atom, tell func(PreviewStep) bool) error {
-	if o.Kind == inbox.Cancel && !o.Undo || o.Kind == inbox.Retry { // it undoes nothing
+func (d *Driver) previewStack(cmd *inbox.Command, live []storage.Atom, tell func(PreviewStep) bool) error {
+	if cmd.Kind == inbox.Cancel && !cmd.Undo || cmd.Kind == inbox.Retry { // it undoes nothing
 		return nil
 	}
-	if more, err := ts.previewOpen(live, tell); !more || err != nil {
+	if more, err := d.previewOpen(live, tell); !more || err != nil {
 		return err
 	}
-	below := ts.stack.size + 1
-	if o.Kind == inbox.Skip {
+	below := d.stack.size + 1
+	if cmd.Kind == inbox.Skip {
 		below--
 	}
 	for below > 1 {
-		page, err := ts.stackBelow(below)
+		page, err := d.stackBelow(below)
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		standing, err := ts.standing(page)
+		candidates, err := d.undoCandidates(page)
 		if err != nil {
 			return err
 		}
 		for _, u := range page {
-			if o.Kind == inbox.RevertTo && u.Path == o.Path {
+			if cmd.Kind == inbox.RevertTo && u.Path == cmd.Path {
 				return nil
 			}
-			if standing[u.Path].bottom {
+			if candidates[u.Path].bottom {
 				tell(stopAt(u.Path))
 				return nil
 			}
-			if at := standing[u.Path]; !at.gone && !tell(at.step) {
+			if at := candidates[u.Path]; !at.gone && !tell(at.step) {
 				return nil
 			}
 		}
@@ -173,19 +177,19 @@ func (ts *tokens) previewStack(o *inbox.Command, live []storage.Atom, tell func(
 
 // previewOpen calls tell with the atoms that execute or have just ended, and can be undone. It reports whether the undo
 // continues with the stack.
-func (ts *tokens) previewOpen(live []storage.Atom, tell func(PreviewStep) bool) (more bool, err error) {
+func (d *Driver) previewOpen(live []storage.Atom, tell func(PreviewStep) bool) (more bool, err error) {
 	live = slices.Clone(live)
-	slices.SortFunc(live, comesOffFirst)
+	slices.SortFunc(live, byUndo)
 	for i := range live {
-		l, err := ts.next.Loaded(&live[i])
+		l, err := d.Draft.Loaded(&live[i])
 		if err != nil {
-			return false, WrapStore(ts.claim.Run, err)
+			return false, d.Wrap(err)
 		}
 		if l.Spec != nil && l.Spec.Pivot && l.Rec.State == states.TaskSuccess {
 			tell(stopAt(l.Path))
 			return false, nil
 		}
-		begun := l.Rec.Attempt > 0 && (!l.Rec.NoneBegunBefore() || !ts.open[l.Path].untaken())
+		begun := l.Rec.Attempt > 0 && (!l.Rec.NoneBegunBefore() || !d.attempts.At(l.Path).Untaken())
 		ended := l.Rec.State != states.TaskRunning // then its outcome is known
 		if begun && l.Spec != nil && l.Spec.Undo != nil && (!ended || l.LeavesUndo()) && !tell(previewOf(&l)) {
 			return false, nil
@@ -194,9 +198,9 @@ func (ts *tokens) previewOpen(live []storage.Atom, tell func(PreviewStep) bool) 
 	return true, nil
 }
 
-// comesOffFirst compares live atoms by when the undo reaches them, if the run is cancelled. What executes goes on the
+// byUndo compares live atoms by when the undo reaches them, if the run is cancelled. What executes goes on the
 // stack when its call has ended, so after what has ended. The others go there in the order of their paths.
-func comesOffFirst(a, b storage.Atom) int {
+func byUndo(a, b storage.Atom) int {
 	ended := func(a storage.Atom) int {
 		if a.State == states.TaskRunning {
 			return 0
@@ -208,27 +212,27 @@ func comesOffFirst(a, b storage.Atom) int {
 
 // stackBelow returns a page of the stored undo stack.
 func (r *run) stackBelow(below int64) ([]storage.Undo, error) {
-	page, err := r.env.Store.Undos(r.ctx, r.claim.Run, below, stackPage)
-	return page, WrapStore(r.claim.Run, err)
+	page, err := r.env.Store.Undos(r.ctx, r.Claim.Run, below, stackPage)
+	return page, r.Wrap(err)
 }
 
-// standing returns the standings of the entries of a page by their paths.
-func (r *run) standing(page []storage.Undo) (map[string]standing, error) {
+// undoCandidates returns the entries of a page by their paths.
+func (r *run) undoCandidates(page []storage.Undo) (map[string]undoCandidate, error) {
 	paths := make([]string, len(page))
 	for i, u := range page {
 		paths[i] = u.Path
 	}
-	found, err := r.env.Store.AtomsAt(r.ctx, r.claim.Run, paths...)
+	found, err := r.env.Store.AtomsAt(r.ctx, r.Claim.Run, paths...)
 	if err != nil {
-		return nil, WrapStore(r.claim.Run, err)
+		return nil, r.Wrap(err)
 	}
-	how := map[string]standing{}
+	how := map[string]undoCandidate{}
 	for i := range found {
-		l, err := r.next.Loaded(&found[i])
+		l, err := r.Draft.Loaded(&found[i])
 		if err != nil {
-			return nil, WrapStore(r.claim.Run, err)
+			return nil, r.Wrap(err)
 		}
-		how[l.Path] = standing{
+		how[l.Path] = undoCandidate{
 			step: previewOf(&l),
 			gone: l.Rec.State == states.TaskReverted ||
 				stays(&l) && (l.Rec.Intention == states.IntendRevert || r.leftNothing(&l, &found[i])),
@@ -243,7 +247,7 @@ func (r *run) leftNothing(l *scheduler.Loaded, a *storage.Atom) bool {
 	if a.Kind != storage.KindRun || l.Rec.Ended == flow.EndValue || !l.Rec.NoneBegunBefore() {
 		return false
 	}
-	id, _ := BegunBy(r.claim.Run, a)
+	id, _ := backend.BegunBy(r.Claim.Run, a)
 	return id != "" && r.nothingIn(id)
 }
 

@@ -1,10 +1,6 @@
 package driver
 
-import (
-	"math"
-
-	"github.com/ebbflow/ebb/storage"
-)
+import "math"
 
 // readMessages reads a page of the messages that arrived since the inbox was last read, and applies them. After a full
 // page it makes the driver read the next page.
@@ -22,22 +18,12 @@ func (d *Driver) readMessages() error {
 
 // look reads a page of the messages that arrived since the inbox was last read. It reports whether the page is full.
 func (d *Driver) look() (full bool, err error) {
-	wakeups, messages, err := d.env.Store.Messages(d.storing, d.claim.Run, d.box.wakeups)
+	wakeups, messages, err := d.env.Store.Messages(d.storing, d.Claim.Run, d.mail.Read())
 	if err != nil {
-		return false, WrapStore(d.claim.Run, err)
+		return false, d.Wrap(err)
 	}
-	n := len(messages)
-	switch full = n == storage.MaxMessages; {
-	case full:
-		wakeups = messages[n-1].N
-	case n > 0:
-		wakeups = max(wakeups, messages[n-1].N)
-	}
-	d.box.wakeups = wakeups
-	d.box.queue = append(d.box.queue, messages...)
-	d.box.note(messages)
-	d.next.Issued(messages)
-	return full, nil
+	d.Draft.Issued(messages)
+	return d.mail.Add(wakeups, messages), nil
 }
 
 // readAll reads all messages that have arrived, and applies them.
@@ -53,11 +39,11 @@ func (d *Driver) readAll() error {
 // hear reads the messages that have arrived, before the run itself gives up attempts that other parties may end: what
 // they were told was accepted counts.
 func (d *Driver) hear() error {
-	if d.cycle.over != nil || len(d.tokens.open) == 0 && len(d.children.byID) == 0 && (!d.Grows() || !d.s.Listens()) {
+	if d.cycle.over != nil || d.attempts.Len() == 0 && d.attempts.Runs() == 0 && (!d.Grows() || !d.s.Listens()) {
 		return nil
 	}
 	if err := d.readAll(); err != nil {
 		return err
 	}
-	return d.decide()
+	return d.decideTold()
 }

@@ -2,9 +2,10 @@ package driver
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -13,98 +14,94 @@ import (
 const messageChild = "child"
 
 // open applies a message that is not a command.
-func (d *Driver) open(l *storage.Message) error {
-	switch l.Kind {
-	case storage.MessageToken:
-		e := d.tokens.byToken(l)
+func (d *Driver) open(m *storage.Message) error {
+	switch m.Kind {
+	case backend.MessageToken:
+		e := d.attempts.ByToken(m)
 		if e == nil {
-			d.next.Take(l.N) // the attempt of the message is over
+			d.Draft.Take(m.N) // the attempt of the message is over
 			return nil
 		}
-		return ending{d}.endExternal(e, l)
-	case storage.MessageTaken, storage.MessageRetaken:
-		return d.workTaken(l)
+		return d.endExternal(e, m)
+	case backend.MessageTaken, backend.MessageRetaken:
+		return d.workTaken(m)
 	case messageChild:
-		return ending{d}.childEnded(l)
+		return d.childEnded(m)
 	case messageContinued:
-		return d.children.childContinued(l)
+		return d.children.childContinued(m)
 	case messageCall:
-		responder{d}.receive(l)
+		d.receive(m)
 		return nil
-	case storage.MessageRefused:
-		d.next.Take(l.N) // which adds its line
+	case backend.MessageRefused:
+		d.Draft.Take(m.N) // which adds its line
 		return nil
-	case inbox.CancelNext:
-		d.box.moved = false // only what follows counts
-		return d.told(l)
 	default:
-		return d.told(l)
+		return d.told(m)
 	}
 }
 
 // workTaken starts the time limits that count from when a worker took the work of an attempt. If the attempt
 // belongs to a language's node, workTaken tells the language.
-func (d *Driver) workTaken(l *storage.Message) error {
-	e := d.tokens.byToken(l)
+func (d *Driver) workTaken(m *storage.Message) error {
+	e := d.attempts.ByToken(m)
 	if e == nil {
-		d.next.Take(l.N)
+		d.Draft.Take(m.N)
 		return nil
 	}
-	if err := d.tokens.lookAt(e); err != nil {
+	if err := d.lookAt(e); err != nil {
 		return err
 	}
-	d.tokens.watchToken(e)
-	if l.Kind != storage.MessageTaken || queueOf(e.node) == "" {
-		d.next.Take(l.N)
+	d.attempts.Watch(e)
+	if m.Kind != backend.MessageTaken || attempts.QueueOf(e.Node) == "" {
+		d.Draft.Take(m.N)
 		return nil
 	}
 	cause := &flow.Cause{
-		Kind: flow.Taken, Name: e.node.Spec.Name, Note: e.node.Spec.Note,
-		Attempt: int(e.node.Rec.Attempt), Result: l.Body,
+		Kind: flow.Taken, Name: e.Node.Spec.Name, Note: e.Node.Spec.Note,
+		Attempt: int(e.Node.Rec.Attempt), Result: m.Body,
 	}
 	var worker string
-	if err := l.Body.Decode(&worker); err == nil && worker == Anonymous {
+	if err := m.Body.Decode(&worker); err == nil && worker == backend.Anonymous {
 		cause.Result = atom.MustEncode("")
 	}
-	return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Node: e.node, Cause: cause})
+	return d.feed(scheduler.Event{Kind: scheduler.Told, N: m.N, Node: e.Node, Cause: cause})
 }
 
 // told passes a message to the language of a growing flow, or to the atom that waits for the signal.
-func (d *Driver) told(l *storage.Message) error {
+func (d *Driver) told(m *storage.Message) error {
 	if d.Grows() {
-		if l.Kind == inbox.CancelNext || !d.s.Listens() {
-			d.box.unread = append(d.box.unread, *l)
+		if !d.s.Listens() {
+			d.mail.Defer(m)
 			return nil
 		}
-		scope := d.s.ScopeAt(l.Path)
+		scope := d.s.ScopeAt(m.Path)
 		if scope == nil {
-			d.next.Take(l.N)
-			d.box.answered(&d.run, l.N, false)
+			d.Draft.Take(m.N)
+			d.receipt(m.N, false)
 			return nil
 		}
 		cause := &flow.Cause{
-			Kind: flow.Told, Message: l.Kind, Name: l.Name, From: l.From, Result: l.Body, Failure: l.Failure,
+			Kind: flow.Told, Message: m.Kind, Name: m.Name, From: m.From, Result: m.Body, Failure: m.Failure,
 		}
-		if l.Kind == storage.MessageReceipt {
-			cause.Kind, cause.Message, cause.Note = flow.Receipt, "", l.Note
+		if m.Kind == backend.MessageReceipt {
+			cause.Kind, cause.Message, cause.Note = flow.Receipt, "", m.Note
 		}
-		return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Cause: cause, Scope: scope})
+		return d.feed(scheduler.Event{Kind: scheduler.Told, N: m.N, Cause: cause, Scope: scope})
 	}
-	if e := d.tokens.bySignal(l); e != nil {
-		return ending{d}.endExternal(e, l)
+	if e := d.attempts.BySignal(m); e != nil {
+		return d.endExternal(e, m)
 	}
-	d.box.unread = append(d.box.unread, *l)
+	d.mail.Defer(m)
 	return nil
 }
 
 // rereadMessages checks again the messages that no atom waited for.
 func (d *Driver) rereadMessages() error {
-	if len(d.box.unread) == 0 {
+	if !d.mail.Deferred() {
 		return nil
 	}
 	defer d.ask.attend()()
-	unread := d.box.unread
-	d.box.unread = nil
+	unread := d.mail.TakeDeferred()
 	for i := range unread {
 		if err := d.told(&unread[i]); err != nil {
 			return err

@@ -4,20 +4,19 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A reopening reads what was open when a run of a growing flow ended.
-type reopening struct{ loader }
-
-// refuse returns why a run of a growing flow that has ended cannot be reopened, as its language and its
+// refuseReopen returns why a run of a growing flow that has ended cannot be reopened, as its language and its
 // records say.
-func (r reopening) refuse(o *inbox.Command) error {
-	if len(o.Input) > 0 {
+func (r *run) refuseReopen(cmd *inbox.Command) error {
+	if len(cmd.Input) > 0 {
 		return errors.New("a run of a language keeps its input when it is retried; start another run with the new input")
 	}
 	reopener, ok := r.plan.Atoms[0].Language.(flow.Reopener)
@@ -41,18 +40,18 @@ func (r reopening) refuse(o *inbox.Command) error {
 
 // refuseChild returns an error if the child run of a node is still ending. Its end must not be taken for the end of
 // the reopened node.
-func (r reopening) refuseChild(l *scheduler.Loaded) error {
+func (r *run) refuseChild(l *scheduler.Loaded) error {
 	if l.Spec == nil || l.Spec.Kind != flow.Nested || l.Spec.Child == nil || l.Spec.Child.Detached {
 		return nil
 	}
-	id := childID(r.claim.Run, l.Path, int(l.Rec.Incarnation), int(l.Rec.Attempt), l.Spec.Child)
+	id := backend.ChildID(r.Claim.Run, l.Path, int(l.Rec.Incarnation), int(l.Rec.Attempt), l.Spec.Child)
 	child, err := r.env.Store.Run(r.storing, id)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil
 	case err != nil:
-		return WrapStore(r.claim.Run, err)
-	case child.Parent == r.claim.Run && !child.State.Ended():
+		return r.Wrap(err)
+	case child.Parent == r.Claim.Run && !child.State.Ended():
 		return fmt.Errorf("run %q, which it had begun, is still ending; retry when that run has ended", id)
 	default:
 		return nil
@@ -61,7 +60,7 @@ func (r reopening) refuseChild(l *scheduler.Loaded) error {
 
 // openAtEnd reads the nodes that were open when a run of a growing flow ended. Of forks, it also reads the children
 // and what was open in them.
-func (r reopening) openAtEnd() ([]scheduler.Loaded, error) {
+func (r *run) openAtEnd() ([]scheduler.Loaded, error) {
 	type ended struct {
 		path string
 		rec  *scheduler.Record
@@ -89,7 +88,7 @@ func (r reopening) openAtEnd() ([]scheduler.Loaded, error) {
 			if records, err = r.loadEnded(&nodes[i], records); errors.Is(err, ErrStopped) {
 				return nil, err
 			} else if err != nil {
-				return nil, WrapStore(r.claim.Run, err)
+				return nil, r.Wrap(err)
 			}
 			for i := range records[children:] {
 				if c := &records[children+i]; c.Rec.State != states.TaskSuccess {
@@ -102,31 +101,31 @@ func (r reopening) openAtEnd() ([]scheduler.Loaded, error) {
 	return records, nil
 }
 
-// reopen continues the run of an origin that was reopened, in the commit that begins the origin. The run exists.
-func (c *children) reopen(o origin, child *storage.Run) error {
+// reopen continues the run of a unit that was reopened, in the commit that begins the unit. The run exists.
+func (c *children) reopen(u attempts.Unit, child *storage.Run) error {
 	switch {
 	case child.State == states.FlowSuccess:
-		c.succeeded(o, child)
+		c.succeeded(u, child)
 		return nil
 	case child.State.Ended():
 		l, err := (&inbox.Command{Kind: inbox.Retry}).Message(child.ID)
 		if err != nil {
 			return err
 		}
-		c.next.Send(l)
+		c.Draft.Send(l)
 	default: // another party has reopened it
 	}
-	c.reportBegun(o, child.ID)
-	c.byID[child.ID] = o
+	c.reportBegun(u, child.ID)
+	c.open.AwaitRun(child.ID, u)
 	if c.env.Runs.Drives(child.Flow) {
 		c.begun = append(c.begun, childRun{id: child.ID})
 	}
 	return nil
 }
 
-// succeeded ends an origin whose run has succeeded.
-func (c *children) succeeded(o origin, child *storage.Run) {
-	ev := o.completed()
-	ev.RunEnd, ev.Result = flow.RunSucceeded, c.next.Held(child.Output)
+// succeeded ends a unit whose run has succeeded.
+func (c *children) succeeded(u attempts.Unit, child *storage.Run) {
+	ev := u.Ended()
+	ev.RunEnd, ev.Result = flow.RunSucceeded, c.Draft.Held(child.Output)
 	c.ends.list = append(c.ends.list, ev)
 }

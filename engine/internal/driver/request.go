@@ -188,7 +188,7 @@ func (q *Requests) Withdraw(r *Request) bool {
 // maxRequests bounds how many requests share a commit.
 const maxRequests = 256
 
-// Take removes up to maxRequests requests of a run. The caller ends them.
+// Take removes up to maxRequests requests of a run. The caller ends each of them, or puts it back, however it ends.
 func (q *Requests) Take(run string) (taken []*Request) {
 	if q.count.Load() == 0 {
 		return nil
@@ -219,20 +219,28 @@ func (q *Requests) waits(run string) bool {
 	return l != nil && len(l.waiting) > 0
 }
 
-// again puts requests back in front of the others.
+// again puts requests back in front of the others. It ends those whose callers have gone: a caller that could not
+// withdraw its request waits only for the answer.
 func (q *Requests) again(run string, requests []*Request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	requests = slices.DeleteFunc(requests, func(r *Request) bool {
+		err := r.Gone()
+		if err != nil {
+			r.End(err)
+		}
+		return err != nil
+	})
 	if len(requests) == 0 {
 		return
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	l := q.lines[run]
 	if l == nil {
 		l = &line{}
 		q.lines[run] = l
 		q.count.Add(1)
 	}
-	l.waiting = append(slices.Clone(requests), l.waiting...)
+	l.waiting = append(requests, l.waiting...)
 	if !l.led {
 		q.next(run, l)
 	}
@@ -258,15 +266,19 @@ func (q *Requests) Fail(run string, by int64, err error) {
 }
 
 // Await waits until a request was answered. lead is called if the caller must load the run, and wake to wake a driver
-// of this process; wake reports whether there is one. If ctx ends before a driver has taken the request, Await
-// withdraws it and returns the error of ctx.
+// of this process; wake reports whether there is one. If ctx ends before a driver has taken the request, or after a
+// driver has put it back, Await withdraws it and returns the error of ctx. If lead panics, another caller leads.
 func (q *Requests) Await(ctx context.Context, r *Request, wake func() bool, lead func()) error {
 	r.gone = ctx.Err
 	q.Add(r)
+	defer q.Withdraw(r)
+	leads := func() {
+		defer q.Led(r.Run)
+		lead()
+	}
 	for {
 		if !wake() && q.Lead(r) {
-			lead()
-			q.Led(r.Run)
+			leads()
 		}
 		select {
 		case <-r.done:

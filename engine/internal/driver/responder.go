@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/engine/internal/session"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -19,36 +22,32 @@ type requests struct {
 	asking   *Request   // the language is being asked about it
 	answered []*Request // the answer is in the pending checkpoint
 	ended    int        // number of requests that were answered, or cannot be
-	unsure   bool       // the store does not know whether it has committed the pending checkpoint
 }
 
-// A responder answers the requests to a driven run.
-type responder struct{ *Driver }
-
 // takeRequests takes requests that wait for the run, as many as share a commit.
-func (d responder) takeRequests() {
-	if len(d.box.requests.list) > 0 || d.box.requests.asking != nil || d.cycle.over != nil {
+func (d *Driver) takeRequests() {
+	if len(d.requests.list) > 0 || d.requests.asking != nil || d.cycle.over != nil {
 		return
 	}
-	d.box.requests.list, d.box.requests.passed = d.box.requests.passed, nil
-	d.box.requests.list = append(d.box.requests.list, d.env.Requests.Take(d.claim.Run)...)
-	if d.env.Requests.waits(d.claim.Run) {
+	d.requests.list, d.requests.passed = d.requests.passed, nil
+	d.requests.list = append(d.requests.list, d.env.Requests.Take(d.Claim.Run)...)
+	if d.env.Requests.waits(d.Claim.Run) {
 		d.att.look.Store(true)
 	}
 }
 
 // askNext asks the language about the next request. It reports whether there is one to decide about.
-func (d responder) askNext() (asks bool, err error) {
-	q := &d.box.requests
+func (d *Driver) askNext() (asks bool, err error) {
+	q := &d.requests
 	if q.asking != nil {
-		if d.ask.left || d.cycle.over != nil { // the question was postponed
+		if d.ask.postponed || d.cycle.over != nil { // the question was postponed
 			return false, nil
 		}
 		r := q.asking // the scheduler has dropped the question
 		q.asking = nil
 		d.unanswered(r, d.cannotAsk(nil))
 	}
-	for len(q.list) > 0 && !d.ask.left && d.cycle.over == nil {
+	for len(q.list) > 0 && !d.ask.postponed && d.cycle.over == nil {
 		r := q.list[0]
 		q.list = q.list[1:]
 		ev, err := d.question(r)
@@ -57,11 +56,12 @@ func (d responder) askNext() (asks bool, err error) {
 			return true, d.feed(ev)
 		}
 		if !errors.Is(err, ErrBusy) {
-			if changed := d.current(); changed != nil {
+			// A caller may have seen a change, so no request is refused by the state before it.
+			if changed := d.CheckUnchanged(d.storing); changed != nil {
 				err = changed
 			}
 		}
-		if _, store := errors.AsType[*StoreError](err); store {
+		if _, store := errors.AsType[*session.StoreError](err); store {
 			d.unanswered(r, nil)
 			return false, err
 		}
@@ -70,82 +70,64 @@ func (d responder) askNext() (asks bool, err error) {
 	return false, nil
 }
 
-// current returns a [*StoreError] that wraps [storage.ErrFenced] if the run has changed since the driver loaded it. A
-// caller may have seen that change, so no request is refused by the state before it. What is committed needs no such
-// check, and the run of a driver that owns it changes only with that driver.
-func (d responder) current() error {
-	if d.Owns() || d.claim.New != nil {
-		return nil
-	}
-	run, err := d.env.Store.Run(d.storing, d.claim.Run)
-	if err == nil && (run.Fence != d.claim.Fence-1 || run.Owner != "" || run.Seq != d.next.Head.Seq ||
-		run.Wakeups != d.claim.Wakeups) {
-		err = storage.ErrFenced
-	}
-	if err != nil {
-		return WrapStore(d.claim.Run, err)
-	}
-	return nil
-}
-
 // unanswered ends a request that the language was not asked about. If the run is only busy, the request waits.
-func (d responder) unanswered(r *Request, why error) {
+func (d *Driver) unanswered(r *Request, why error) {
 	busy := why == nil || errors.Is(why, ErrBusy)
 	switch {
 	case busy && r.message > 0:
-		d.box.requests.passed = append(d.box.requests.passed, r)
+		d.requests.passed = append(d.requests.passed, r)
 	case busy:
-		d.env.Requests.again(d.claim.Run, []*Request{r})
+		d.env.Requests.again(d.Claim.Run, []*Request{r})
 	case r.message > 0:
 		r.Err = why
 		d.acknowledge(r)
-		d.box.requests.answered = append(d.box.requests.answered, r)
+		d.requests.answered = append(d.requests.answered, r)
 	default:
-		d.box.requests.ended++
+		d.requests.ended++
 		r.End(why)
 	}
 }
 
 // cannotAsk returns why the language cannot be asked now, about the run or about a node.
-func (d responder) cannotAsk(n *scheduler.Node) error {
+func (d *Driver) cannotAsk(n *scheduler.Node) error {
 	switch d.s.Answers(n) {
 	case scheduler.AnswersNow:
 		return nil
 	case scheduler.AnswersLater:
 		return ErrBusy
 	case scheduler.IsHeld:
-		return fmt.Errorf("%w: %q", ErrHeld, d.claim.Run)
+		return fmt.Errorf("%w: %q", ErrHeld, d.Claim.Run)
 	default:
-		return fmt.Errorf("%w: %q", ErrEnded, d.claim.Run)
+		return fmt.Errorf("%w: %q", ErrEnded, d.Claim.Run)
 	}
 }
 
 // question returns the question of a request as an event for the scheduler.
-func (d responder) question(r *Request) (ev scheduler.Event, err error) {
+func (d *Driver) question(r *Request) (ev scheduler.Event, err error) {
 	ev.Kind = scheduler.Told
 	if r.Kind == AskRun {
 		ev.Cause = &flow.Cause{Kind: flow.Asked, Call: true, Name: r.Name, Input: r.Body}
 		return ev, d.cannotAsk(nil)
 	}
-	e := d.tokens.open[r.Token.Path]
-	if e == nil || e.token.ID != r.Token.ID {
+	e := d.attempts.At(r.Token.Path)
+	if e == nil || e.Token.ID != r.Token.ID {
 		return ev, storage.ErrGone
 	}
-	n := e.node
-	if n == nil || e.revert || n.Spec.Kind != flow.Work || !n.Awaits() {
+	n := e.Node
+	if n == nil || e.Revert || n.Spec.Kind != flow.Work || !n.Awaits() {
 		return ev, ErrNoLanguage
 	}
 	// Otherwise the token was read with the run, and the commit compares it.
-	if d.Owns() || r.fits(&e.token, d.env.Store.Now()) != nil {
-		if err := d.tokens.lookAt(e); err != nil {
+	if d.Owns() || r.fits(&e.Token, d.env.Store.Now()) != nil {
+		if err := d.lookAt(e); err != nil {
 			return ev, err
 		}
 	}
-	if err := r.fits(&e.token, d.env.Store.Now()); err != nil {
+	if err := r.fits(&e.Token, d.env.Store.Now()); err != nil {
 		return ev, err
 	}
 	if r.Kind == EndTask && r.Failure == nil {
-		if err := d.tokens.checkResult(e, valueOf(r.Result)); err != nil {
+		if err := d.attempts.CheckResult(e, attempts.ValueOf(r.Result)); err != nil {
 			return ev, fmt.Errorf("%w: no result of %s: %w", storage.ErrInvalid, n.Path, err)
 		}
 	}
@@ -161,7 +143,7 @@ func (d responder) question(r *Request) (ev scheduler.Event, err error) {
 		f.Atom, f.Attempt = n.Path, int(n.Rec.Attempt)
 		ev.Cause.Kind, ev.Cause.Failure = flow.Failed, &f
 	default:
-		ev.Cause.Kind, ev.Cause.Result = flow.Ended, valueOf(r.Result)
+		ev.Cause.Kind, ev.Cause.Result = flow.Ended, attempts.ValueOf(r.Result)
 	}
 	return ev, d.cannotAsk(n)
 }
@@ -180,7 +162,7 @@ func (r *Request) fits(t *storage.Token, now time.Time) error {
 }
 
 func (r *Request) worker() string {
-	if r.Taking.Worker == Anonymous {
+	if r.Taking.Worker == backend.Anonymous {
 		return ""
 	}
 	return r.Taking.Worker
@@ -188,10 +170,10 @@ func (r *Request) worker() string {
 
 // requestAnswered takes the language's answer to the current request: it adds the change of the token to the checkpoint
 // in which the answer will be. The scheduler receives the answer next.
-func (d responder) requestAnswered(answer *scheduler.Event) {
-	r := d.box.requests.asking
-	d.box.requests.asking = nil
-	d.box.requests.answered = append(d.box.requests.answered, r)
+func (d *Driver) requestAnswered(answer *scheduler.Event) {
+	r := d.requests.asking
+	d.requests.asking = nil
+	d.requests.answered = append(d.requests.answered, r)
 	defer d.acknowledge(r)
 	switch g := answer.Growth; {
 	case answer.Kind == scheduler.Exceeded, answer.Failure != nil:
@@ -204,62 +186,62 @@ func (d responder) requestAnswered(answer *scheduler.Event) {
 	default:
 		r.Reply = g.Reply
 	}
-	e := d.tokens.open[r.Token.Path]
+	e := d.attempts.At(r.Token.Path)
 	switch r.Kind {
 	case TakeTask:
 		d.taken(r, e, answer.Growth.Note)
 	case EndTask:
-		ended := e.token
+		ended := e.Token
 		ended.State, ended.Result, ended.Failure = storage.TokenCompleted, r.Result, nil
 		if r.Failure != nil {
 			ended.State, ended.Result, ended.Failure = storage.TokenFailed, nil, r.Failure.Bounded()
 		}
-		d.next.Use(storage.TokenUse{Token: ended, Was: ended.Take})
-		d.tokens.closeToken(r.Token.Path, true)
+		d.Draft.Use(backend.TokenUse{Token: ended, Was: ended.Take})
+		d.attempts.Close(r.Token.Path, true)
 	case AskRun:
 	}
 }
 
 // taken gives the work of a token to the worker of a request.
-func (d responder) taken(r *Request, e *external, note atom.Value) {
-	t, now := &e.token, d.next.Now
+func (d *Driver) taken(r *Request, e *attempts.Attempt, note atom.Value) {
+	t, now := &e.Token, d.Draft.Now
 	was := t.Take
 	t.Worker, t.Beat, t.Since, t.Lease = r.Taking.Worker, now, now, time.Time{}
 	if r.Taking.Lease > 0 {
 		t.Lease = now.Add(r.Taking.Lease)
 	}
 	t.Take++
-	d.next.Use(storage.TokenUse{Token: *t, Was: was})
-	d.tokens.watchToken(e)
-	r.Token, r.Input, r.Note, r.Attempt = *t, e.node.Spec.Input, e.node.Spec.Note, int(e.node.Rec.Attempt)
+	d.Draft.Use(backend.TokenUse{Token: *t, Was: was})
+	d.attempts.Watch(e)
+	r.Token, r.Input, r.Note, r.Attempt = *t, e.Node.Spec.Input, e.Node.Spec.Note, int(e.Node.Rec.Attempt)
 	if note != nil {
 		r.Note = note
 	}
 }
 
 // giveUp tells the workers of nodes to give their tasks up.
-func (d responder) giveUp(scope *scheduler.Scope, names []string) {
+func (d *Driver) giveUp(scope *scheduler.Scope, names []string) {
 	for _, name := range names {
-		if e := d.tokens.open[scope.Inside(name)]; e != nil && e.token.ID != "" {
-			d.next.GiveUp, d.next.Dirty = append(d.next.GiveUp, e.token.ID), true
+		if e := d.attempts.At(scope.Inside(name)); e != nil && e.Token.ID != "" {
+			d.Draft.GiveUp, d.Draft.Dirty = append(d.Draft.GiveUp, e.Token.ID), true
 		}
 	}
 }
 
 // deliver gives the answers to the callers: they are durable now.
-func (d responder) deliver() {
-	for _, r := range d.box.requests.answered {
+func (d *Driver) deliver() {
+	for _, r := range d.requests.answered {
 		r.End(r.Err)
 	}
-	d.box.requests.ended += len(d.box.requests.answered)
-	clear(d.box.requests.answered)
-	d.box.requests.answered = d.box.requests.answered[:0]
+	d.requests.ended += len(d.requests.answered)
+	clear(d.requests.answered)
+	d.requests.answered = d.requests.answered[:0]
 }
 
 // leaveRequests ends the driver's part in the requests that it has taken. Those that are not committed wait for the
 // next driver, unless the store failed.
-func (d responder) leaveRequests(why error) {
-	q := &d.box.requests
+func (d *Driver) leaveRequests(why error) {
+	q := &d.requests
 	open := q.answered
 	if q.asking != nil {
 		open = append(open, q.asking)
@@ -267,16 +249,16 @@ func (d responder) leaveRequests(why error) {
 	open = append(open, q.list...)
 	q.answered, q.asking, q.list, q.passed = nil, nil, nil, nil
 	open = slices.DeleteFunc(open, func(r *Request) bool { return r.message > 0 }) // their messages wait
-	store, failed := errors.AsType[*StoreError](why)
+	store, failed := errors.AsType[*session.StoreError](why)
 	switch {
-	case q.unsure:
-		why = fmt.Errorf("engine: run %q: %w", d.claim.Run, storage.ErrUnsure)
+	case d.Unsure():
+		why = fmt.Errorf("engine: run %q: %w", d.Claim.Run, storage.ErrUnsure)
 	case failed && !errors.Is(store, storage.ErrFenced) && !errors.Is(store, storage.ErrTaken):
 	default:
 		for _, r := range open {
 			r.Reply, r.Refused, r.Err = nil, nil, nil
 		}
-		d.env.Requests.again(d.claim.Run, open)
+		d.env.Requests.again(d.Claim.Run, open)
 		return
 	}
 	for _, r := range open {

@@ -5,18 +5,18 @@ import "github.com/ebbflow/ebb/states"
 // steps is how the driving goroutine makes the goroutine that called Live yield the phases.
 type steps struct {
 	entered chan states.Engine
-	goOn    chan verdict
+	goOn    chan decision
 	left    bool // the loop over the phases was left; used by the driving goroutine
 	gone    bool // as left; used by the goroutine that called Live
 }
 
-// A verdict says how a run proceeds after a phase was yielded.
-type verdict uint8
+// A decision says how a run proceeds after a phase was yielded.
+type decision uint8
 
 const (
-	goesOn    verdict = iota
-	comesRest         // the loop was left
-	stops             // the loop panicked, or its goroutine ends
+	goesOn    decision = iota
+	comesRest          // the loop was left
+	stops              // the loop panicked, or its goroutine ends
 )
 
 // step makes Live yield a phase, and waits until it has.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
@@ -17,17 +18,17 @@ const messageContinued = "continued"
 // succeed creates the run that continues this run, in the commit that ends this run. If it cannot be prepared any more,
 // because its flow is no longer known, the commit must not be made.
 func (c *children) succeed(child *flow.Child) error {
-	id := newRuns{run: c.run}.successorID(child)
-	run, failed, err := newRuns{run: c.run}.prepare(id, child, nil)
+	id := c.successorID(child)
+	run, failed, err := c.prepareRun(id, "", "", child, nil)
 	if err != nil {
 		return err
 	}
 	if failed != nil {
-		return WrapStore(c.claim.Run, fmt.Errorf("create the run that continues it: %w", failed))
+		return c.Wrap(fmt.Errorf("create the run that continues it: %w", failed))
 	}
-	run.Parent, run.Root, run.Depth, run.Continues = c.family.parent, c.family.root, c.family.depth, c.claim.Run
-	c.next.Create(run)
-	h := &c.next.Head
+	run.Parent, run.Root, run.Depth, run.Continues = c.family.parent, c.family.root, c.family.depth, c.Claim.Run
+	c.Draft.Create(run)
+	h := &c.Draft.Head
 	h.Outcome, h.Output = storage.Continued, storage.Held{Data: atom.MustEncode(id)}
 	return nil
 }
@@ -35,7 +36,7 @@ func (c *children) succeed(child *flow.Child) error {
 // continueFirst takes in which runs were continued, from the messages of a loaded run, and returns the other messages.
 // It comes before rejoin: a run that was continued may have been purged.
 func (c *children) continueFirst(messages []storage.Message) (rest []storage.Message, err error) {
-	isContinued := func(l storage.Message) bool { return l.Kind == messageContinued }
+	isContinued := func(m storage.Message) bool { return m.Kind == messageContinued }
 	if !slices.ContainsFunc(messages, isContinued) {
 		return messages, nil
 	}
@@ -49,38 +50,38 @@ func (c *children) continueFirst(messages []storage.Message) (rest []storage.Mes
 	return rest, nil
 }
 
-// childContinued makes the origin of a child run wait for the run that continues it.
-func (c *children) childContinued(l *storage.Message) error {
-	o, id, err := c.follow(l)
+// childContinued makes the unit of a child run wait for the run that continues it.
+func (c *children) childContinued(m *storage.Message) error {
+	u, id, err := c.follow(m)
 	switch {
 	case err != nil || id == "":
 		return err
-	case c.reverting(o):
-		return c.undoChild(o)
-	case c.env.Runs.Drives(c.childOf(o).Flow):
+	case c.open.IsUndone(u):
+		return c.undoChild(u)
+	case c.env.Runs.Drives(c.open.ChildOf(u).Flow):
 		c.begun = append(c.begun, childRun{id: id})
 	}
 	return nil
 }
 
-// follow records in the record of the origin which run continues its child run. It returns the id of that run, or ""
+// follow records in the record of the unit which run continues its child run. It returns the id of that run, or ""
 // if nothing waits for the child run.
-func (c *children) follow(l *storage.Message) (o origin, id string, err error) {
-	c.next.Take(l.N)
-	o, known := c.byID[l.Name]
+func (c *children) follow(m *storage.Message) (u attempts.Unit, id string, err error) {
+	c.Draft.Take(m.N)
+	u, known := c.open.ParentOf(m.Name)
 	if !known {
-		return o, "", nil
+		return u, "", nil
 	}
-	if err := l.Body.Decode(&id); err != nil {
-		return o, "", WrapStore(c.claim.Run, fmt.Errorf("%w: the message about the successor of run %q: %w",
-			storage.ErrCorrupt, l.Name, err))
+	if err := m.Body.Decode(&id); err != nil {
+		return u, "", c.Wrap(fmt.Errorf("%w: the message about the successor of run %q: %w",
+			storage.ErrCorrupt, m.Name, err))
 	}
-	delete(c.byID, l.Name)
-	c.byID[id] = o
-	rec := c.recordOf(o)
-	c.next.Continue(o.node, o.atom, rec, id)
-	c.next.Record(&scheduler.Command{Op: scheduler.Write, Atom: o.atom, Node: o.node, Rec: *rec})
-	return o, id, nil
+	c.open.DropRun(m.Name)
+	c.open.AwaitRun(id, u)
+	rec := c.open.Record(u)
+	c.Draft.Continue(u.Node, u.Atom, rec, id)
+	c.Draft.Record(&scheduler.Command{Op: scheduler.Write, Atom: u.Atom, Node: u.Node, Rec: *rec})
+	return u, id, nil
 }
 
 // errContinued returns the reason why a run that another run continues takes no command.

@@ -1,11 +1,14 @@
 package driver
 
-import "github.com/ebbflow/ebb/storage"
+import (
+	"github.com/ebbflow/ebb/engine/internal/attempts"
+	"github.com/ebbflow/ebb/storage"
+)
 
-// didNothing reports whether nothing was done in the run of an origin, which has ended and is not undone with its
-// origin. The runs of earlier attempts may have done something.
-func (c *children) didNothing(o origin, run *storage.Run) (bool, error) {
-	if c.undoes(o) || !c.recordOf(o).NoneBegunBefore() {
+// didNothing reports whether nothing was done in the run of a unit, which has ended and is not undone with its
+// unit. The runs of earlier attempts may have done something.
+func (c *children) didNothing(u attempts.Unit, run *storage.Run) (bool, error) {
+	if c.open.Reverts(u) || !c.open.Record(u).NoneBegunBefore() {
 		return false, nil
 	}
 	return unaffected(c.run, run)
@@ -19,7 +22,7 @@ func unaffected(r *run, run *storage.Run) (bool, error) {
 	}
 	for a, err := range storage.EachAtom(r.storing, r.env.Store, run.ID, storage.AtomQuery{}) {
 		if err != nil {
-			return false, WrapStore(r.claim.Run, err)
+			return false, r.Wrap(err)
 		}
 		if a.LeftEffect() {
 			return false, nil

@@ -20,18 +20,18 @@ const stackPage = 64
 
 // changeStack changes the undo stack with the next commit.
 func (r *run) changeStack(cmd *scheduler.Command) {
-	r.next.Dirty = true
+	r.Draft.Dirty = true
 	switch cmd.Op {
 	case scheduler.PushUndo:
 		r.stack.size++
-		r.next.Push = append(r.next.Push, storage.Undo{N: r.stack.size, Path: cmd.Node.Path})
+		r.Draft.Push = append(r.Draft.Push, storage.Undo{N: r.stack.size, Path: cmd.Node.Path})
 		r.stack.page = nil // read again when needed
 	case scheduler.PopUndo:
 		r.stack.size--
-		r.next.Pop++
+		r.Draft.Pop++
 	default: // the whole stack
-		r.next.Pop += int(r.stack.size) - len(r.next.Push)
-		r.next.Push, r.stack.size, r.stack.page = r.next.Push[:0], 0, nil
+		r.Draft.Pop += int(r.stack.size) - len(r.Draft.Push)
+		r.Draft.Push, r.stack.size, r.stack.page = r.Draft.Push[:0], 0, nil
 	}
 }
 

@@ -3,10 +3,10 @@ package driver
 import (
 	"time"
 
+	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/internal/failpoint"
-	"github.com/ebbflow/ebb/storage"
 )
 
 // collect gives the scheduler the ends of all calls that have ended, so that they share a commit.
@@ -24,7 +24,12 @@ func (d *Driver) collect() error {
 	for {
 		f, ok := d.calls.Completed()
 		if !ok {
-			return d.endHeld()
+			for _, ev := range d.mail.Held(d) {
+				if err := d.callEnded(ev); err != nil {
+					return err
+				}
+			}
+			return nil
 		}
 		if err := d.finish(f); err != nil {
 			return err
@@ -44,18 +49,22 @@ func (d *Driver) wait() (err error) {
 	if d.ctx.Err() != nil {
 		return ErrStopped
 	}
-	d.stale = true
+	d.TimePasses()
 	quiet := d.Mode.Quiet
 	if d.att.quiets() {
 		if d.calls.Running() == 0 && d.children.busy.Load() == 0 {
 			return ErrStopped
 		}
 		quiet = nil
-	} else if d.ask.left {
+	} else if d.ask.postponed && !d.ask.crowded {
 		return nil
 	}
+	var space <-chan time.Time // when there may be memory
+	if d.ask.crowded {
+		space = time.After(time.Second)
+	}
 	var due <-chan time.Time
-	if at, ok := d.timers.nearest(); ok {
+	if at, ok := d.attempts.Nearest(); ok {
 		if d.calls.Running() == 0 {
 			failpoint.Hit("engine.backoff")
 		}
@@ -91,6 +100,8 @@ func (d *Driver) wait() (err error) {
 			return nil
 		case <-quiet:
 			return nil
+		case <-space:
+			return nil
 		case <-d.ctx.Done():
 			return ErrStopped
 		}
@@ -99,21 +110,21 @@ func (d *Driver) wait() (err error) {
 
 // tellAwaiting notifies observers if the run only waits for other parties.
 func (d *Driver) tellAwaiting() {
-	if d.calls.Running() > 0 || len(d.tokens.open) == 0 && (!d.Grows() || !d.s.Listens()) {
+	if d.calls.Running() > 0 || d.attempts.Len() == 0 && (!d.Grows() || !d.s.Listens()) {
 		return
 	}
-	d.env.Tell(Event{Run: d.claim.Run, Flow: d.about.Flow, Kind: OthersAwaited, Time: d.next.Now})
+	d.env.Tell(Event{Run: d.Claim.Run, Flow: d.about.Flow, Kind: OthersAwaited, Time: d.Draft.Now})
 }
 
 // leaves reports whether the run must be released because it only waits. If so, the
 // next commit releases the run.
 func (d *Driver) leaves() bool {
 	if !d.Mode.Unload || d.calls.Running() > 0 || len(d.ends.list) > 0 || d.cycle.over != nil || d.att.quit ||
-		d.ask.left || d.att.look.Load() || !d.s.Waits() || d.children.busy.Load() > 0 ||
+		d.ask.postponed || d.att.look.Load() || !d.s.Waits() || d.children.busy.Load() > 0 ||
 		len(d.children.begun) > 0 && !d.Mode.Answer {
 		return false
 	}
-	due, waits := d.timers.nearest()
+	due, waits := d.attempts.Nearest()
 	if waits && !due.After(d.env.Store.Now()) {
 		return false
 	}
@@ -121,18 +132,30 @@ func (d *Driver) leaves() bool {
 	return true
 }
 
+// givesBack reports whether the run must be released because the process lacks memory for it. It is due at once, for a
+// process that has space.
+func (d *Driver) givesBack() bool {
+	if !d.ask.crowded || d.calls.Running() > 0 || len(d.ends.list) > 0 || d.cycle.over != nil || d.att.quit ||
+		d.children.busy.Load() > 0 || len(d.children.begun) > 0 {
+		return false
+	}
+	d.env.Memory.Shares.GiveBack(d.Claim.Run)
+	d.release(d.Draft.Now)
+	return true
+}
+
 // release makes the next commit release the run, which is then due at that time.
 func (d *Driver) release(due time.Time) {
-	d.next.Head.Release, d.next.Head.Due, d.next.Head.Wakeups, d.next.Dirty = true, due, d.box.released(false), true
+	d.Draft.Head.Release, d.Draft.Head.Due, d.Draft.Head.Wakeups, d.Draft.Dirty = true, due, d.released(false), true
 }
 
 // leaveDue releases a run that is driven only to answer requests, and that has calls to make: it is due for a process
 // that serves.
 func (d *Driver) leaveDue() error {
-	if len(d.ends.list) > 0 || d.ask.left {
+	if len(d.ends.list) > 0 || d.ask.postponed {
 		return nil
 	}
-	d.release(d.next.Now)
+	d.release(d.Draft.Now)
 	if err := d.flush(); err != nil {
 		return err
 	}
@@ -142,22 +165,22 @@ func (d *Driver) leaveDue() error {
 // unchanged reports whether a run that is driven only to answer requests can be left as it is in the store. If so, it
 // gives the answers to the callers.
 func (d *Driver) unchanged() (bool, error) {
-	q := &d.box.requests
-	if !d.Mode.Answer || d.next.Dirty || d.Owns() || d.ask.left || len(q.list) > 0 || q.asking != nil {
+	q := &d.requests
+	if !d.Mode.Answer || d.Draft.Dirty || d.Owns() || d.ask.postponed || len(q.list) > 0 || q.asking != nil {
 		return false, nil
 	}
 	if len(q.answered) > 0 {
-		if err := (responder{d}).current(); err != nil {
+		if err := d.CheckUnchanged(d.storing); err != nil {
 			return false, err
 		}
 	}
-	responder{d}.deliver()
+	d.deliver()
 	return true, nil
 }
 
 // overdue reports whether the run's deadline has passed, and was not noticed yet.
 func (d *Driver) overdue() bool {
-	at, ok := d.timers.at[deadline]
+	at, ok := d.attempts.Due(attempts.Deadline)
 	return ok && d.cycle.over == nil && !at.After(d.env.Store.Now())
 }
 
@@ -165,25 +188,23 @@ func (d *Driver) overdue() bool {
 func (d *Driver) fire() error {
 	err := d.hear()
 	if err == nil && d.overdue() {
-		if err = d.endAccepted(); err == nil && d.awaitsCalls() {
-			d.timers.set(deadline, d.env.Store.Now().Add(patience))
+		if err = d.endAccepted(); err == nil && d.AwaitsCalls() {
+			d.attempts.Set(attempts.Deadline, d.env.Store.Now().Add(patience))
 		}
 	}
 	if err != nil {
 		return err
 	}
-	d.next.Now = d.env.Store.Now()
-	for _, k := range d.timers.due(d.next.Now) {
-		if k.token {
-			if err := (ending{d}).expire(k); err != nil {
+	d.Draft.Now = d.env.Store.Now()
+	for _, k := range d.attempts.Take(d.Draft.Now) {
+		if k.Token {
+			if err := d.expire(k); err != nil {
 				return err
 			}
 			continue
 		}
-		if k.kind() != storage.TimerDeadline { // the deadline timer stays until the run has ended
-			d.next.Timer(k.path(&d.run), k.kind(), time.Time{})
-		}
-		if err := d.feed(scheduler.Event{Kind: scheduler.Fired, Atom: k.atom, Node: k.node}); err != nil {
+		d.attempts.Fired(k)
+		if err := d.feed(scheduler.Event{Kind: scheduler.Fired, Atom: k.Atom, Node: k.Node}); err != nil {
 			return err
 		}
 	}
@@ -196,7 +217,7 @@ func (d *Driver) finish(f executor.Finished) error {
 		return ErrStopped
 	}
 	d.keepReports()
-	d.next.Ended(f.Call.Node, f.Call.Atom, f.At)
+	d.Draft.Ended(f.Call.Node, f.Call.Atom, f.At)
 	return d.callEnded(f.Event)
 }
 
@@ -206,12 +227,14 @@ func (d *Driver) callEnded(ev scheduler.Event) error {
 		if err := d.hear(); err != nil {
 			return err
 		}
-		if d.holdFailure(&ev) {
+		e := d.attempts.Of(attempts.Unit{Node: ev.Node, Atom: ev.Atom})
+		if early := e != nil && e.Early != nil; !ev.Revert && !early && d.AwaitsCalls() {
+			d.mail.Hold(&ev)
 			return nil
 		}
 	}
-	if (ending{d}).contested(&ev) {
-		return ending{d}.contestedEnd(ev)
+	if d.contested(&ev) {
+		return d.contestedEnd(ev)
 	}
 	return d.feed(ev)
 }

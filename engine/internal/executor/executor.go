@@ -10,7 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 )
 
 // Settings are shared by the executors of all runs of a process.
@@ -18,14 +18,14 @@ type Settings struct {
 	Parallel   int           // maximum number of concurrent calls of a run
 	Grace      time.Duration // how long a call may continue after its context has ended
 	Log        hclog.Logger
-	Store      storage.Store
+	Store      backend.Store
 	Middleware []func(next atom.Body) atom.Body // outermost first
 	GivenUp    *atomic.Int64                    // counts the calls that were given up
 }
 
 // A Host contains what calls need to know about their run.
 type Host struct {
-	Claim   storage.Claim
+	Claim   backend.Claim
 	Root    string    // id of the topmost run of those that created one another
 	Created time.Time // when the run was created
 	Driver  Driver

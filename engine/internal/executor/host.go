@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/storedlist"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
@@ -46,7 +47,7 @@ const transactTries = 4
 
 // Transact implements [atom.Host].
 func (c *Call) Transact(ctx context.Context, fn func(tx *sql.Tx) (atom.Value, error)) (atom.Value, error) {
-	store, ok := c.of.Store.(storage.Transactor)
+	store, ok := c.of.Store.(backend.Transactor)
 	if !ok {
 		return nil, atom.ErrNoTransactions
 	}

@@ -7,19 +7,20 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // The kinds of messages that are commands.
 const (
-	Suspend     = storage.MessageSuspend
-	Resume      = storage.MessageResume
-	Revert      = storage.MessageRevert
-	Cancel      = storage.MessageCancel
-	RevertTo    = storage.MessageRevertTo
-	Retry       = storage.MessageRetry
-	RetryRevert = storage.MessageRetryRevert
-	Skip        = storage.MessageSkip
+	Suspend     = backend.MessageSuspend
+	Resume      = backend.MessageResume
+	Revert      = backend.MessageRevert
+	Cancel      = backend.MessageCancel
+	RevertTo    = backend.MessageRevertTo
+	Retry       = backend.MessageRetry
+	RetryRevert = backend.MessageRetryRevert
+	Skip        = backend.MessageSkip
 	// CancelNext becomes Cancel when the language has answered its next question. Until then it is not a command, but a
 	// message that waits in the inbox.
 	CancelNext flow.MessageKind = "cancel-next"

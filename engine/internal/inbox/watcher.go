@@ -3,12 +3,14 @@ package inbox
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -27,18 +29,18 @@ type Run interface {
 // A Watcher notifies the runs that an engine drives when messages have arrived for them. It works as long as the
 // engine drives runs.
 type Watcher struct {
-	Store storage.Store
+	Store backend.Store
 	Log   hclog.Logger
 
 	mu   sync.Mutex
-	runs map[string]Run
-	idle chan struct{} // closed when the last run has left
-	gone chan struct{} // closed when the watcher's goroutine has returned
+	runs map[string][]Run // by id: those that joined under it, mostly one
+	idle chan struct{}    // closed when the last run has left
+	gone chan struct{}    // closed when the watcher's goroutine has returned
 
 	// since is the number up to which messages were delivered. It outlives the watcher's goroutine: runs that start
 	// later were loaded with the messages from before, which may be very many.
 	since   int64
-	version int64 // 1 + [storage.Inbox.Version] before the last query; 0 before the first
+	version int64 // 1 + [backend.Inbox.Version] before the last query; 0 before the first
 
 	rounds atomic.Int64 // number of rounds that may have delivered messages
 }
@@ -49,18 +51,18 @@ type Mark struct{ rounds, evictions int64 }
 // Mark returns the current moment. Call it before a run is loaded.
 func (w *Watcher) Mark() Mark { return Mark{w.rounds.Load(), w.Store.Evictions()} }
 
-// Join lets messages reach a run. If another driver of the run joined earlier and has not left yet, messages no longer
-// reach that one: it has released the run. If the watcher has delivered messages since the mark, one of them may have
-// been for this run, so Join notifies the run.
+// Join lets messages reach a run. If another driver of the run joined earlier and has not left yet, messages reach
+// both: only one of them has the run, and the other leaves when it learns that. If the watcher has delivered messages
+// since the mark, one of them may have been for this run, so Join notifies the run.
 func (w *Watcher) Join(id string, r Run, since Mark) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.runs) == 0 {
-		w.runs = map[string]Run{}
+		w.runs = map[string][]Run{}
 		w.idle, w.gone = make(chan struct{}), make(chan struct{})
 		go w.work(w.idle, w.gone)
 	}
-	w.runs[id] = r
+	w.runs[id] = append(w.runs[id], r)
 	if w.rounds.Load() != since.rounds {
 		r.Notify()
 	}
@@ -71,12 +73,15 @@ func (w *Watcher) Join(id string, r Run, since Mark) {
 
 // Leave is called once for each Join. If no run is left, it waits until the watcher's goroutine has returned.
 //
-// A driver releases its run with its last commit, and leaves a moment later. In between, another driver of this process
-// may take the run and join, and must not be removed in place of the first.
+// Two drivers of this process may have joined for one run: a driver releases its run with its last commit, and leaves a
+// moment later. The driver of a run that its parent created joins before its first commit, which the store refuses if
+// the server was faster. Whichever leaves first, the other must hear on.
 func (w *Watcher) Leave(id string, r Run) {
 	w.mu.Lock()
 	last := false
-	if w.runs[id] == r {
+	if rest := slices.DeleteFunc(w.runs[id], func(had Run) bool { return had == r }); len(rest) > 0 {
+		w.runs[id] = rest
+	} else {
 		delete(w.runs, id)
 		last = len(w.runs) == 0
 	}
@@ -148,19 +153,20 @@ func (w *Watcher) watchEvictions(idle <-chan struct{}) {
 func (w *Watcher) Wake(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r := w.runs[id]
-	if r != nil {
+	for _, r := range w.runs[id] {
 		r.Wake()
 	}
-	return r != nil
+	return len(w.runs[id]) > 0
 }
 
 // each calls f with all runs.
 func (w *Watcher) each(f func(Run)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, r := range w.runs {
-		f(r)
+	for _, drivers := range w.runs {
+		for _, r := range drivers {
+			f(r)
+		}
 	}
 }
 
@@ -172,7 +178,7 @@ func (w *Watcher) asks(version int64) (since int64, due bool) {
 }
 
 // deliver notifies runs of messages, which are all messages up to a number.
-func (w *Watcher) deliver(arrivals []storage.Arrival, upTo, version int64) {
+func (w *Watcher) deliver(arrivals []backend.Arrival, upTo, version int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.since, w.version = max(w.since, upTo), max(w.version, version+1) // two goroutines of a watcher may overlap
@@ -181,7 +187,7 @@ func (w *Watcher) deliver(arrivals []storage.Arrival, upTo, version int64) {
 	}
 	w.rounds.Add(1)
 	for i := range arrivals {
-		if r := w.runs[arrivals[i].Run]; r != nil {
+		for _, r := range w.runs[arrivals[i].Run] {
 			r.Notify()
 		}
 	}

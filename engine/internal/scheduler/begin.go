@@ -24,28 +24,29 @@ func (s *Scheduler) begin(ev *Event) {
 	if anew && s.plan.Deadline > 0 && s.root == nil {
 		s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: s.now.Add(s.plan.Deadline)}})
 	}
-	s.failing.fatal, s.ending.parked = nil, false
+	s.failing.fatal, s.stopReason.parked = nil, false
 	s.forgetAsks()
-	s.failing.ops, s.failing.opAt, s.cancels.left = s.failing.ops[:0], 0, nil // the records say what was postponed
+	s.failing.ops, s.failing.opAt, s.cancelQueue.left = s.failing.ops[:0], 0, nil // the records say what was postponed
 	s.lookAround()
 	switch {
 	case reopens:
 		s.reopen(ev.OperatorCommand)
 	case ev.OperatorCommand != nil:
 		s.applyCommand(ev.OperatorCommand)
-	case s.ending.pending == PendingFailed: // the process died, or was stopped, while the run was ending
-		s.endFromOutside(s.ending.pending, s.ending.pendingFailure, true)
+	case s.stopReason.pending == PendingFailed: // the process died, or was stopped, while the run was ending
+		s.endFromOutside(s.stopReason.pending, s.stopReason.pendingFailure, true)
 	}
 }
 
 // lookAround queues the unfinished work that the records show: failures to resolve, waits, and interrupted calls.
 func (s *Scheduler) lookAround() {
 	if s.root == nil {
-		s.flight.waits = 0 // an atom whose record shows a wait starts that wait again
-		s.flight.undone, s.flight.reverting = nil, 0
+		s.inFlight.waits = 0 // an atom whose record shows a wait starts that wait again
+		s.inFlight.undone, s.inFlight.reverting = nil, 0
 	}
-	s.front.newReady, s.front.chooseAt, s.front.next, s.front.redo = s.front.newReady[:0], 0, s.front.next[:0],
-		s.front.redo[:0]
+	s.readySet.newReady, s.readySet.chooseAt, s.readySet.next, s.readySet.redo = s.readySet.newReady[:0], 0,
+		s.readySet.next[:0],
+		s.readySet.redo[:0]
 	for i := range s.rec {
 		a := int32(i)
 		switch r := &s.rec[i]; {
@@ -56,18 +57,18 @@ func (s *Scheduler) lookAround() {
 		case r.State == states.TaskRetrying && !r.Due().IsZero():
 			s.waitFor(a)
 		case r.State == states.TaskRevertFailure && s.parks(a):
-			s.ending.parked = true
+			s.stopReason.parked = true
 		case r.Awaits() && s.root == nil:
-			s.flight.waits++
+			s.inFlight.waits++
 			if r.Intention == states.IntendRevert { // the process died while its work was being withdrawn
 				s.void(a)
 			}
 		case r.State == states.TaskRunning || r.State == states.TaskReverting:
-			s.front.redo = append(s.front.redo, a)
+			s.readySet.redo = append(s.readySet.redo, a)
 		}
-		s.front.selected[i] = false
-		if s.front.ready[i] {
-			s.front.newReady = append(s.front.newReady, a)
+		s.readySet.selected[i] = false
+		if s.readySet.ready[i] {
+			s.readySet.newReady = append(s.readySet.newReady, a)
 		}
 	}
 	s.push(op{choose, -1})
@@ -79,10 +80,11 @@ func (s *Scheduler) reset() {
 		return
 	}
 	s.forgetRevertAll()
-	s.ending.halted, s.ending.parked, s.failing.rewinding, s.failing.fatal, s.failing.kept = false, false, nil, nil, nil
-	s.ending.pending, s.ending.pendingFailure = NothingPending, nil
+	s.stopReason.halted, s.stopReason.parked = false, false
+	s.failing.rewinding, s.failing.fatal, s.failing.kept = nil, nil, nil
+	s.stopReason.pending, s.stopReason.pendingFailure = NothingPending, nil
 	if s.root != nil {
-		s.root, s.stack.unwound = &Scope{Index: -1}, false
+		s.root, s.undoStack.unwound = &Scope{Index: -1}, false
 		s.forgetAsks()
 		s.growth.alive, s.growth.held = 0, 0
 	}

@@ -28,12 +28,12 @@ func (s *Scheduler) stop(scope *Scope) {
 
 // cancel cancels as many nodes as this Step may, and keeps the rest for the next.
 func (s *Scheduler) cancel(c cancelling) {
-	if s.cancels.quota == 0 {
-		s.cancels.left = append(s.cancels.left, c)
+	if s.cancelQueue.quota == 0 {
+		s.cancelQueue.left = append(s.cancelQueue.left, c)
 		return
 	}
 	if !c.begun {
-		s.cancels.quota--
+		s.cancelQueue.quota--
 		c.nodes, c.begun = sorted(c.scope.open), true
 		s.leaveOpen(c.scope, c.nodes)
 	}
@@ -41,14 +41,15 @@ func (s *Scheduler) cancel(c cancelling) {
 		if n.stopped || c.scope.open[n.Spec.Name] != n {
 			continue
 		}
-		if s.cancels.quota == 0 {
+		if s.cancelQueue.quota == 0 {
 			c.nodes = c.nodes[i:]
-			s.cancels.left = append(s.cancels.left, c)
+			s.cancelQueue.left = append(s.cancelQueue.left, c)
 			return
 		}
-		s.cancels.quota--
+		s.cancelQueue.quota--
 		if !n.dropped() {
-			s.noteAborted(n)
+			to := n.aborted()
+			to.all = append(to.all, n.Path)
 		}
 		if c.spares(n) {
 			n.stopped, n.spared = true, true
@@ -63,18 +64,18 @@ func (s *Scheduler) cancel(c cancelling) {
 
 // cancelMore cancels the next part. It reports whether nodes are left.
 func (s *Scheduler) cancelMore() bool {
-	for s.cancels.quota > 0 && len(s.cancels.left) > 0 {
-		c := s.cancels.left[0]
-		s.cancels.left[0] = cancelling{}
-		s.cancels.left = s.cancels.left[1:]
+	for s.cancelQueue.quota > 0 && len(s.cancelQueue.left) > 0 {
+		c := s.cancelQueue.left[0]
+		s.cancelQueue.left[0] = cancelling{}
+		s.cancelQueue.left = s.cancelQueue.left[1:]
 		if !c.scope.closed && c.scope.stopping {
 			s.cancel(c)
 		}
 	}
-	if len(s.cancels.left) == 0 {
-		s.cancels.left = nil
+	if len(s.cancelQueue.left) == 0 {
+		s.cancelQueue.left = nil
 	}
-	return s.cancels.left != nil
+	return s.cancelQueue.left != nil
 }
 
 // leaveNode stops waiting for a node without ending its child run.

@@ -13,10 +13,10 @@ func (s *Scheduler) choose() {
 	if len(s.failing.fatal) > 0 {
 		return
 	}
-	for s.front.chooseAt < len(s.front.newReady) {
-		a := s.front.newReady[s.front.chooseAt]
-		s.front.chooseAt++
-		if !s.front.ready[a] || s.front.selected[a] {
+	for s.readySet.chooseAt < len(s.readySet.newReady) {
+		a := s.readySet.newReady[s.readySet.chooseAt]
+		s.readySet.chooseAt++
+		if !s.readySet.ready[a] || s.readySet.selected[a] {
 			continue
 		}
 		r := &s.rec[a]
@@ -27,10 +27,10 @@ func (s *Scheduler) choose() {
 			s.push(op{choose, -1})
 			return
 		}
-		s.front.selected[a] = true
-		s.front.next = append(s.front.next, a)
+		s.readySet.selected[a] = true
+		s.readySet.next = append(s.readySet.next, a)
 	}
-	s.front.newReady, s.front.chooseAt = s.front.newReady[:0], 0
+	s.readySet.newReady, s.readySet.chooseAt = s.readySet.newReady[:0], 0
 }
 
 func (s *Scheduler) voted(ev Event) {
@@ -39,8 +39,8 @@ func (s *Scheduler) voted(ev Event) {
 	case ev.Failure != nil:
 		s.failing.fatal = append(s.failing.fatal, ev.Failure)
 	case !ev.Nay:
-		s.front.selected[a] = true
-		s.front.next = append(s.front.next, a)
+		s.readySet.selected[a] = true
+		s.readySet.next = append(s.readySet.next, a)
 	default:
 		s.leaveOut(a, ev.Depth)
 	}

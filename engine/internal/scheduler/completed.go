@@ -20,10 +20,11 @@ func (s *Scheduler) completed(ev Event) {
 		s.unwaitExternal(ev.Node)
 		s.notWithdrawn(ev.Node, -1)
 	case awaited:
-		s.flight.waits--
+		s.inFlight.waits--
 		s.notWithdrawn(nil, ev.Atom)
+	case !ev.Revert && s.Interrupted(ev.Node, ev.Atom): // no call is made
 	default:
-		s.flight.busy--
+		s.inFlight.busy--
 	}
 	if ev.Node != nil {
 		s.nodeCompleted(ev)
@@ -34,8 +35,8 @@ func (s *Scheduler) completed(ev Event) {
 	case ev.Revert && ev.Failure != nil:
 		s.revertFailed(a, ev.Failure)
 	case ev.Revert:
-		if r.Rare != nil || len(ev.Result) > 0 && !isNull(ev.Result) {
-			r.setRare(func(x *Rare) {
+		if r.Extra != nil || len(ev.Result) > 0 && !isNull(ev.Result) {
+			r.setExtra(func(x *RecordExtra) {
 				x.RevertResult, x.RevertFailure = ev.Result, nil
 				if s.isRetry(a) {
 					x.Tries = nil
@@ -60,7 +61,7 @@ func (s *Scheduler) completed(ev Event) {
 		if s.isRetry(a) {
 			s.tried(a, ev.Result)
 		} else {
-			r.Rare = nil
+			r.Extra = nil
 		}
 		s.set(a, states.TaskSuccess, r.Intention)
 		s.passed(a)
@@ -88,9 +89,9 @@ func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 	if s.isRetry(a) {
 		h := r.Tries()
 		h.Failure = f
-		r.Rare = &Rare{Tries: &h}
+		r.Extra = &RecordExtra{Tries: &h}
 	} else {
-		r.Rare = nil
+		r.Extra = nil
 		if s.root == nil { // else it says what was open at the end
 			r.Result = nil
 		}
@@ -100,7 +101,7 @@ func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 		return
 	}
 	s.set(a, states.TaskFailure, r.Intention)
-	if s.plan.FailurePolicy == flow.LeaveFailed || s.ending.halted {
+	if s.plan.FailurePolicy == flow.LeaveFailed || s.stopReason.halted {
 		s.failing.fatal = append(s.failing.fatal, f)
 		return
 	}

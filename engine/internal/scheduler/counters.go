@@ -23,51 +23,51 @@ const (
 
 // count computes the counters from the records.
 func (s *Scheduler) count() {
-	for n := range s.front.nodes {
+	for n := range s.readySet.nodes {
 		node := int32(n)
-		s.front.nodes[n] = counters{
+		s.readySet.nodes[n] = counters{
 			before:  int32(len(s.plan.Pred(node))),
 			after:   int32(len(s.plan.Succ(node))),
 			stirred: int32(len(s.plan.Succ(node))),
 		}
 	}
-	s.front.readyN, s.front.okN, s.front.newReady, s.front.chooseAt = 0, 0, s.front.newReady[:0], 0
-	clear(s.front.ready)
+	s.readySet.readyN, s.readySet.okN, s.readySet.newReady, s.readySet.chooseAt = 0, 0, s.readySet.newReady[:0], 0
+	clear(s.readySet.ready)
 	for i := range s.rec {
-		s.front.okN += ok(s.rec[i].State)
+		s.readySet.okN += ok(s.rec[i].State)
 	}
-	for n := range s.front.nodes {
+	for n := range s.readySet.nodes {
 		s.changed(int32(n))
 	}
 }
 
 // changed propagates a change of node n as far as it has an effect.
 func (s *Scheduler) changed(n int32) {
-	s.front.work = append(s.front.work[:0], n)
-	for len(s.front.work) > 0 {
-		n := s.front.work[len(s.front.work)-1]
-		s.front.work = s.front.work[:len(s.front.work)-1]
-		c := &s.front.nodes[n]
+	s.readySet.work = append(s.readySet.work[:0], n)
+	for len(s.readySet.work) > 0 {
+		n := s.readySet.work[len(s.readySet.work)-1]
+		s.readySet.work = s.readySet.work[:len(s.readySet.work)-1]
+		c := &s.readySet.nodes[n]
 		flips := c.flags ^ s.flagsOf(n)
 		c.flags ^= flips
 		if flips&forward != 0 {
 			for _, v := range s.plan.Succ(n) {
-				if s.tick(&s.front.nodes[v].before, c.flags&forward != 0) {
-					s.front.work = append(s.front.work, v)
+				if s.tick(&s.readySet.nodes[v].before, c.flags&forward != 0) {
+					s.readySet.work = append(s.readySet.work, v)
 				}
 			}
 		}
 		if flips&back != 0 {
 			for _, p := range s.plan.Pred(n) {
-				if s.tick(&s.front.nodes[p].after, c.flags&back != 0) {
-					s.front.work = append(s.front.work, p)
+				if s.tick(&s.readySet.nodes[p].after, c.flags&back != 0) {
+					s.readySet.work = append(s.readySet.work, p)
 				}
 			}
 		}
 		if flips&untouched != 0 {
 			for _, p := range s.plan.Pred(n) {
-				if s.tick(&s.front.nodes[p].stirred, c.flags&untouched != 0) {
-					s.front.work = append(s.front.work, p)
+				if s.tick(&s.readySet.nodes[p].stirred, c.flags&untouched != 0) {
+					s.readySet.work = append(s.readySet.work, p)
 				}
 			}
 		}
@@ -89,7 +89,7 @@ func (s *Scheduler) tick(counter *int32, came bool) bool {
 }
 
 func (s *Scheduler) flagsOf(n int32) (flags uint8) {
-	c := &s.front.nodes[n]
+	c := &s.readySet.nodes[n]
 	isForward, isBack, isUntouched := true, true, true
 	if node := s.plan.Nodes[n]; node.Kind == flow.AtomNode {
 		r := &s.rec[node.Atom]
@@ -113,7 +113,7 @@ func (s *Scheduler) flagsOf(n int32) (flags uint8) {
 
 // touch recomputes whether an atom is ready.
 func (s *Scheduler) touch(a int32) {
-	r, c := &s.rec[a], &s.front.nodes[s.plan.Atoms[a].Node]
+	r, c := &s.rec[a], &s.readySet.nodes[s.plan.Atoms[a].Node]
 	ready := false
 	switch r.State {
 	case states.TaskPending:
@@ -125,14 +125,14 @@ func (s *Scheduler) touch(a int32) {
 		ready = (r.Intention == states.IntendRevert || r.Intention == states.IntendRetry) && c.after == 0
 	case states.TaskRunning, states.TaskReverting, states.TaskReverted, states.TaskRevertFailure, states.TaskIgnore:
 	}
-	if ready == s.front.ready[a] {
+	if ready == s.readySet.ready[a] {
 		return
 	}
-	s.front.ready[a] = ready
+	s.readySet.ready[a] = ready
 	if ready {
-		s.front.readyN++
-		s.front.newReady = append(s.front.newReady, a)
+		s.readySet.readyN++
+		s.readySet.newReady = append(s.readySet.newReady, a)
 	} else {
-		s.front.readyN--
+		s.readySet.readyN--
 	}
 }

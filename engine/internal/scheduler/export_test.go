@@ -6,7 +6,7 @@ import "github.com/ebbflow/ebb/atom"
 func (n *Node) Children() []*Scope { return n.children }
 
 // CancelInPartsOf limits the number of nodes and child flows that one Step cancels.
-func (s *Scheduler) CancelInPartsOf(n int) { s.cancels.partSize = n }
+func (s *Scheduler) CancelInPartsOf(n int) { s.cancelQueue.partSize = n }
 
 // Results returns the results that a fork has so far.
 func (n *Node) Results() []atom.Value { return n.results }

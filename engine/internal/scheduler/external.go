@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"slices"
+
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -15,7 +17,7 @@ func (s *Scheduler) awaited(ev *Event) bool {
 	case ev.Revert && ev.Node != nil:
 		return ev.Node.external
 	case ev.Revert:
-		return s.flight.undone[ev.Atom]
+		return s.inFlight.undone[ev.Atom]
 	case ev.Node != nil:
 		return ev.Node.Awaits()
 	}
@@ -25,33 +27,33 @@ func (s *Scheduler) awaited(ev *Event) bool {
 // revertDeferred records that another party ends a revert. This is not stored: a process that resumes the run
 // starts the revert again and finds the existing token.
 func (s *Scheduler) revertDeferred(ev *Event) {
-	s.flight.busy--
-	s.flight.reverting++
+	s.inFlight.busy--
+	s.inFlight.reverting++
 	if n := ev.Node; n != nil {
 		s.waitExternal(n)
 		return
 	}
-	s.flight.waits++
-	if s.flight.undone == nil {
-		s.flight.undone = map[int32]bool{}
+	s.inFlight.waits++
+	if s.inFlight.undone == nil {
+		s.inFlight.undone = map[int32]bool{}
 	}
-	s.flight.undone[ev.Atom] = true
+	s.inFlight.undone[ev.Atom] = true
 }
 
 // revertAwaited records that such a revert has ended, or is no longer awaited.
 func (s *Scheduler) revertAwaited(a int32, n *Node) {
-	s.flight.reverting--
+	s.inFlight.reverting--
 	if n != nil {
 		s.unwaitExternal(n)
 		return
 	}
-	s.flight.waits--
-	delete(s.flight.undone, a)
+	s.inFlight.waits--
+	delete(s.inFlight.undone, a)
 }
 
 // voidRevert makes the token of a revert void.
 func (s *Scheduler) voidRevert(a int32) {
-	if s.flight.undone[a] {
+	if s.inFlight.undone[a] {
 		s.revertAwaited(a, nil)
 		s.emit(Command{Op: Void, Atom: a})
 	}
@@ -61,7 +63,24 @@ func (s *Scheduler) voidRevert(a int32) {
 // the node, or ended the flow.
 func (ev *Event) late() bool {
 	n := ev.Node
-	return n != nil && !ev.Revert && !n.executing && !n.Awaits()
+	return n != nil && !ev.Revert && !n.executing && !n.Awaits() && (!ev.ByToken || !n.interrupted())
+}
+
+// Interrupted reports whether the process died that made the call of an atom or node, and the call was not made again
+// yet.
+func (s *Scheduler) Interrupted(n *Node, a int32) bool {
+	switch {
+	case n != nil:
+		return n.interrupted()
+	case a < 0 || s.root != nil:
+		return false
+	}
+	r := &s.rec[a]
+	return r.State == states.TaskRunning && !r.Awaits() && slices.Contains(s.readySet.redo, a)
+}
+
+func (n *Node) interrupted() bool {
+	return n.called() && n.Rec.State == states.TaskRunning && !n.executing && !n.Awaits()
 }
 
 // Awaits reports whether another party ends the atom.
@@ -86,7 +105,7 @@ func (s *Scheduler) deferred(ev Event) {
 		s.reportCall(n)
 		return
 	}
-	s.flight.busy--
+	s.inFlight.busy--
 	if n := ev.Node; n != nil {
 		n.executing = false
 		s.waitExternal(n)
@@ -106,7 +125,7 @@ func (s *Scheduler) deferred(ev Event) {
 		s.reportCall(n)
 		return
 	}
-	s.flight.waits++
+	s.inFlight.waits++
 	r := &s.rec[ev.Atom]
 	r.Ended = flow.EndDeferred
 	s.emit(Command{Op: Write, Atom: ev.Atom, Rec: *r})
@@ -136,7 +155,7 @@ func (s *Scheduler) noted(n *Node, kind flow.CauseKind, note atom.Value) {
 	if note == nil && kind != flow.Called {
 		return
 	}
-	if kind == flow.Called {
+	if kind == flow.Called && n.Rec.State == states.TaskRunning { // otherwise it has ended before the answer
 		n.Rec.Result = nil
 	}
 	if note != nil {
@@ -158,7 +177,7 @@ func (s *Scheduler) void(a int32) {
 
 func (s *Scheduler) voidAwaited(a int32) {
 	r := &s.rec[a]
-	s.flight.waits--
+	s.inFlight.waits--
 	s.emit(Command{Op: Void, Atom: a})
 	s.set(a, states.TaskCancelled, r.Intention)
 }
@@ -171,7 +190,7 @@ func (s *Scheduler) awaitExternal(a int32, begin *Command) {
 		r.Attempt++
 	}
 	r.Ended = flow.EndDeferred
-	s.flight.waits++
+	s.inFlight.waits++
 	// First, because the time limit of the wait, and the child run, must exist when the wait starts.
 	begin.Rec = *r
 	s.emit(*begin)
@@ -202,14 +221,14 @@ func (s *Scheduler) awaitNode(n *Node) {
 func (s *Scheduler) waitExternal(n *Node) {
 	if !n.external {
 		n.external = true
-		s.flight.waits++
+		s.inFlight.waits++
 	}
 }
 
 func (s *Scheduler) unwaitExternal(n *Node) {
 	if n.external {
 		n.external = false
-		s.flight.waits--
+		s.inFlight.waits--
 	}
 }
 

@@ -71,7 +71,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 		s.tell(scope, g)
 		s.beginDetached(scope, g.Add)
 		s.endSpared(scope, g.Leave)
-		s.endScope(scope, &flow.End{Failure: s.ending.pendingFailure})
+		s.endScope(scope, &flow.End{Failure: s.stopReason.pendingFailure})
 		return
 	}
 	if q.cause.Kind == flow.Undone || q.cause.Kind == flow.UndoFailed {
@@ -125,7 +125,7 @@ func (s *Scheduler) conclude(q *ask, g *flow.Growth) {
 		s.endScope(scope, impossible(scope.Path, "wants another run to continue a part of this run"))
 	case g.End != nil:
 		if pending := pendingOf(g.End); pending != NothingPending && scope.Parent == nil {
-			s.ending.pending = pending
+			s.stopReason.pending = pending
 			s.emit(Command{Op: PendingFailure, Atom: -1, PendingOutcome: pending, Detail: &Detail{}})
 		}
 		scope.leave(q.node, g.End)
@@ -223,7 +223,7 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 	case q.cause.Kind == flow.Begin, q.cause.Kind == flow.Reopened && scope.Parent == nil:
 		scope.begun = true
 		if !g.Deadline.IsZero() {
-			r.setRare(func(x *Rare) { x.Due = g.Deadline })
+			r.setExtra(func(x *RecordExtra) { x.Due = g.Deadline })
 			s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: g.Deadline}})
 			changed = true
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 )
@@ -18,6 +19,59 @@ func (waiters) Grow(ask *flow.Ask) (g flow.Growth) {
 		g.Add = append(g.Add, flow.Spec{Name: strconv.Itoa(i), Kind: flow.Timer, Due: ask.Now.Add(time.Hour)})
 	}
 	return g
+}
+
+// caller is a language whose flow makes one call that another party ends. It is told of the call, and of the end.
+type caller struct{ answers }
+
+func (caller) Grow(ask *flow.Ask) (g flow.Growth) {
+	switch ask.Cause.Kind {
+	case flow.Begin:
+		g.Add = []flow.Spec{{Name: "call", Task: "call", Report: true, Token: "token"}}
+	case flow.Ended:
+		g.End = &flow.End{}
+	default:
+	}
+	return g
+}
+
+// TestLateReport lets another party end a node before its language has answered what the node's call returned. The
+// answer does not take the node's result away.
+func TestLateReport(t *testing.T) {
+	g := newGardener(t, toyFlow{})
+	g.lang = caller{}
+	s := scheduler.New(g.plan, nil, g.input)
+	var node *scheduler.Node
+	postpone := false
+	step := func(ev scheduler.Event) {
+		for asked := true; asked; {
+			asked = false
+			cmds := s.Step(ev)
+			for i := range cmds {
+				switch c := &cmds[i]; {
+				case c.Op == scheduler.AskLanguage && postpone:
+					ev, asked = scheduler.Event{Kind: scheduler.Later}, true
+				case c.Op == scheduler.AskLanguage:
+					growth := g.lang.Grow(&flow.Ask{Now: g.now, Cause: *c.Cause})
+					ev, asked = scheduler.Event{Kind: scheduler.Grown, Growth: &growth}, true
+				case c.Op == scheduler.Execute:
+					node = c.Node
+					s.MarkCalled(c.Node, c.Atom)
+				default:
+				}
+			}
+		}
+	}
+	step(scheduler.Event{Kind: scheduler.Begin})
+	step(scheduler.Event{Kind: scheduler.Idle})
+	postpone = true
+	step(scheduler.Event{Kind: scheduler.Deferred, Atom: -1, Node: node, Result: atom.MustEncode("sent")})
+	step(scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: node, ByToken: true, Result: atom.MustEncode("paid")})
+	postpone = false
+	step(scheduler.Event{Kind: scheduler.Idle})
+	if got := string(node.Rec.Result.JSON()); got != `"paid"` {
+		t.Errorf("the result is %s", got)
+	}
 }
 
 // TestPostponedCosts lets postponed questions accumulate, as if many timers fired at once. The cost of postponing one

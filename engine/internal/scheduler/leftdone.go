@@ -61,7 +61,7 @@ func (s *Scheduler) runKnown(ev *Event) {
 
 // reverted records the end of a revert.
 func (n *Node) reverted(ev *Event) {
-	n.Rec.setRare(func(x *Rare) { x.RevertResult, x.RevertFailure = ev.Result, nil })
+	n.Rec.setExtra(func(x *RecordExtra) { x.RevertResult, x.RevertFailure = ev.Result, nil })
 	if ev.Untaken {
 		n.Rec.Ended = flow.EndFailure
 		n.Rec.didNothing(n.Path)

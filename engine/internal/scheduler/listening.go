@@ -41,10 +41,10 @@ func (s *Scheduler) listen(scope *Scope, on bool) {
 	scope.listens = on
 	r := &s.rec[0]
 	if on {
-		s.flight.waits++
+		s.inFlight.waits++
 		r.Ended = flow.EndDeferred
 	} else {
-		s.flight.waits--
+		s.inFlight.waits--
 		r.Ended = flow.EndNone
 	}
 	s.keep(scope)

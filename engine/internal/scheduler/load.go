@@ -35,8 +35,8 @@ type Saved struct {
 
 // Load restores the state of a run.
 func (s *Scheduler) Load(from *Saved) {
-	s.flow, s.stack.height, s.stack.unwound = from.Flow, from.Undos, from.Unwound
-	s.ending.pending, s.ending.pendingFailure = from.PendingOutcome, from.PendingFailure
+	s.flow, s.undoStack.height, s.undoStack.unwound = from.Flow, from.Undos, from.Unwound
+	s.stopReason.pending, s.stopReason.pendingFailure = from.PendingOutcome, from.PendingFailure
 	memory, records := from.Memory, from.Records
 	if s.root != nil {
 		s.root.Memory = memory
@@ -63,11 +63,11 @@ func (s *Scheduler) Load(from *Saved) {
 		s.root.loadUndoing(&s.rec[0])
 		if s.rec[0].Awaits() {
 			s.root.listens = true
-			s.flight.waits++
+			s.inFlight.waits++
 		}
 	}
 	if s.root != nil && s.flow == states.FlowSuspended && s.rec[0].State == states.TaskRevertFailure {
-		s.stack.end = atom.Park
+		s.undoStack.end = atom.Park
 	}
 	s.loadGrown(grown, false)
 	s.loadKept()

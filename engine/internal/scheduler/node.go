@@ -46,7 +46,7 @@ type Node struct {
 // An undoEntry is the place of a node on the undo stack.
 type undoEntry struct {
 	height int64
-	drops  int // value of stack.drops when the undoing of the node started
+	drops  int // value of undoStack.drops when the undoing of the node started
 }
 
 func (s *Scheduler) takeUpNode(n *Node) {
@@ -54,6 +54,7 @@ func (s *Scheduler) takeUpNode(n *Node) {
 	case n.dropped():
 		s.stopNode(n)
 		s.growth.asks = append(s.growth.asks, ask{scope: n.Scope, left: true})
+	case n.waiting: // an end that was accepted before the run was loaded has led to it
 	case r.Ended == flow.EndReopened:
 		s.askReopenedNode(n)
 	case r.State == states.TaskPending:
@@ -87,7 +88,7 @@ func sorted(open map[string]*Node) []*Node {
 func (s *Scheduler) startNode(n *Node) {
 	// Its start time has not come.
 	if n.Spec.Kind != flow.Timer && n.Rec.State == states.TaskPending && n.Spec.Due.After(s.now) {
-		n.Rec.setRare(func(x *Rare) { x.Due = n.Spec.Due })
+		n.Rec.setExtra(func(x *RecordExtra) { x.Due = n.Spec.Due })
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 		s.waitNode(n)
 		return
@@ -99,7 +100,7 @@ func (s *Scheduler) startNode(n *Node) {
 		s.awaitNode(n)
 	case flow.Timer:
 		n.Rec.Attempt++
-		n.Rec.setRare(func(x *Rare) { x.Due = n.Spec.Due })
+		n.Rec.setExtra(func(x *RecordExtra) { x.Due = n.Spec.Due })
 		s.setNode(n, states.TaskRunning)
 		s.waitNode(n)
 	case flow.Fork:
@@ -129,7 +130,7 @@ func (s *Scheduler) executeNode(n *Node) {
 		n.Rec.clearDue()
 		s.setNode(n, states.TaskRunning)
 	}
-	s.flight.busy++
+	s.inFlight.busy++
 	n.executing = true
 	s.emit(Command{Op: Execute, Atom: -1, Node: n, Rec: n.Rec, Values: atom.Single(n.Spec.Input)})
 }
@@ -149,14 +150,14 @@ func (n *Node) takeBack() {
 }
 
 func (s *Scheduler) waitNode(n *Node) {
-	s.flight.waits++
+	s.inFlight.waits++
 	n.waiting = true
 	s.emit(Command{Op: Wait, Atom: -1, Node: n, Detail: &Detail{Due: n.Rec.Due()}})
 }
 
 func (s *Scheduler) unwaitNode(n *Node) {
 	if n.waiting {
-		s.flight.waits--
+		s.inFlight.waits--
 		n.waiting = false
 		s.emit(Command{Op: Unwait, Atom: -1, Node: n})
 	}
@@ -178,7 +179,7 @@ func (s *Scheduler) nodeFired(n *Node) {
 		return
 	}
 	n.waiting = false
-	s.flight.waits--
+	s.inFlight.waits--
 	if n.Rec.State == states.TaskReverting {
 		s.revertNode(n)
 		return
@@ -219,6 +220,10 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 		to = states.TaskFailure
 	}
 	if n.stopped {
+		if ev.ByToken {
+			aborted := n.aborted()
+			aborted.accepted = append(aborted.accepted, n.Path)
+		}
 		s.retire(n)
 		s.setNode(n, to)
 		s.left(n.Scope)
@@ -242,9 +247,8 @@ func (s *Scheduler) nodeEnded(n *Node) {
 	case isFork && ended:
 		cause.Kind, cause.Results, cause.Result, cause.EndNote = flow.Joined, n.results, nil, n.Rec.Result
 	case isFork:
-		cause.Kind, cause.Index, cause.Aborted = flow.JoinFailed, n.failedAt, n.Scope.aborted
-		cause.Result, cause.EndNote = nil, n.Rec.Result
-		n.Scope.aborted = nil
+		cause.Kind, cause.Index, cause.Result, cause.EndNote = flow.JoinFailed, n.failedAt, nil, n.Rec.Result
+		n.Scope.aborted.tell(&cause)
 	case ended:
 		cause.Kind = flow.Ended
 	default:
@@ -279,7 +283,7 @@ func (n *Node) change(again *flow.Again) {
 func (s *Scheduler) again(n *Node, again *flow.Again) {
 	n.change(again)
 	if again.After > 0 {
-		n.Rec.setRare(func(x *Rare) { x.Due = s.now.Add(again.After) })
+		n.Rec.setExtra(func(x *RecordExtra) { x.Due = s.now.Add(again.After) })
 	}
 	s.setNode(n, states.TaskRetrying)
 	switch {
@@ -315,13 +319,13 @@ func (s *Scheduler) retire(n *Node) {
 	}
 	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 	if n.Spec.Pivot && n.Rec.State == states.TaskSuccess {
-		s.stack.drops++
-		s.stack.holes = nil
-		s.stack.height = 1 // the pivot itself stays, so that undoing stops there
+		s.undoStack.drops++
+		s.undoStack.holes = nil
+		s.undoStack.height = 1 // the pivot itself stays, so that undoing stops there
 		s.emit(Command{Op: DropUndo, Atom: -1})
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
 	} else if n.Rec.leavesUndo(&n.Spec, n.Path) {
-		s.stack.height++
+		s.undoStack.height++
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
 	}
 }

@@ -77,7 +77,7 @@ func (s *Scheduler) refuseMending(o *OperatorCommand, a int32) error {
 		return fmt.Errorf("atom %q is %v; only a failed revert can be retried or skipped", o.Path, s.rec[a].State)
 	case !s.RevertFailed() && !s.undoes():
 		return errors.New("no revert of the run has failed")
-	case s.root != nil && s.stack.height == 0:
+	case s.root != nil && s.undoStack.height == 0:
 		return errors.New("the undo stack is empty")
 	case s.root == nil && a < 0 && o.Kind == Skip:
 		return errors.New("name the atom to skip")
@@ -96,13 +96,13 @@ func (s *Scheduler) applyCommand(o *OperatorCommand) {
 	if o.Path != "" && s.root == nil {
 		a = s.plan.Index(o.Path)
 	}
-	s.failing.fatal, s.ending.parked = nil, false
+	s.failing.fatal, s.stopReason.parked = nil, false
 	switch o.Kind {
 	case Stop:
-		s.ending.commands = append(s.ending.commands, o)
+		s.stopReason.commands = append(s.stopReason.commands, o)
 		s.endFromOutside(PendingCancelled, o.Why, o.Undo)
 	case Rewind:
-		s.ending.commands = append(s.ending.commands, o)
+		s.stopReason.commands = append(s.stopReason.commands, o)
 		if s.root != nil {
 			s.unwindTo(o)
 		} else {
@@ -116,22 +116,22 @@ func (s *Scheduler) applyCommand(o *OperatorCommand) {
 
 // finishCommands reports that the current commands are done.
 func (s *Scheduler) finishCommands() {
-	for _, o := range s.ending.commands {
+	for _, o := range s.stopReason.commands {
 		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: o}})
 	}
-	s.ending.commands = nil
+	s.stopReason.commands = nil
 }
 
 // mendReverts continues the undo at reverts that failed.
 func (s *Scheduler) mendReverts(a int32, o *OperatorCommand) {
 	if s.root != nil {
-		s.stack.skipping, s.stack.mending = o.Kind == Skip, o.Kind == RetryRevert
+		s.undoStack.skipping, s.undoStack.mending = o.Kind == Skip, o.Kind == RetryRevert
 	}
 	for i := range s.rec {
 		b, r := int32(i), &s.rec[i]
 		if r.State != states.TaskRevertFailure || a >= 0 && b != a {
 			if r.State == states.TaskRevertFailure && s.parks(b) {
-				s.ending.parked = true
+				s.stopReason.parked = true
 			}
 			continue
 		}
@@ -139,9 +139,9 @@ func (s *Scheduler) mendReverts(a int32, o *OperatorCommand) {
 			s.set(b, states.TaskReverted, r.Intention)
 			continue
 		}
-		r.setRare(func(x *Rare) { x.RevertAttempt, x.RevertFailure = 0, nil })
+		r.setExtra(func(x *RecordExtra) { x.RevertAttempt, x.RevertFailure = 0, nil })
 		s.set(b, r.State, states.IntendRevert)
-		s.front.redo = append(s.front.redo, b)
+		s.readySet.redo = append(s.readySet.redo, b)
 	}
 	s.push(op{choose, -1})
 }

@@ -18,11 +18,11 @@ type Record struct {
 	Attempt     int32
 	Result      atom.Value
 	Failure     *atom.Failure
-	Rare        *Rare // nil if all its fields are zero; replaced, never changed
+	Extra       *RecordExtra // nil if all its fields are zero; replaced, never changed
 }
 
-// Rare contains fields that most atoms never need.
-type Rare struct {
+// A RecordExtra contains fields that most atoms never need.
+type RecordExtra struct {
 	RevertResult  atom.Value
 	RevertFailure *atom.Failure
 	Tries         *atom.History // of a retry: its tries
@@ -30,44 +30,44 @@ type Rare struct {
 	Due           time.Time     // when the atom's current or next wait ends
 }
 
-// rare returns the rare fields of r.
-func (r *Record) rare() Rare {
-	if r.Rare == nil {
-		return Rare{}
+// extra returns the extra fields of r.
+func (r *Record) extra() RecordExtra {
+	if r.Extra == nil {
+		return RecordExtra{}
 	}
-	return *r.Rare
+	return *r.Extra
 }
 
-// setRare changes a copy of the rare fields of r.
-func (r *Record) setRare(change func(*Rare)) {
-	next := r.rare()
+// setExtra changes a copy of the extra fields of r.
+func (r *Record) setExtra(change func(*RecordExtra)) {
+	next := r.extra()
 	change(&next)
-	r.Rare = &next
+	r.Extra = &next
 }
 
 // clearDue ends the atom's wait.
 func (r *Record) clearDue() {
 	if !r.Due().IsZero() {
-		r.setRare(func(x *Rare) { x.Due = noTime })
+		r.setExtra(func(x *RecordExtra) { x.Due = noTime })
 	}
 }
 
 // RevertFailure returns the failure of the last revert, if it failed.
-func (r *Record) RevertFailure() *atom.Failure { return r.rare().RevertFailure }
+func (r *Record) RevertFailure() *atom.Failure { return r.extra().RevertFailure }
 
 // RevertAttempt returns how often the revert of this incarnation has failed.
-func (r *Record) RevertAttempt() int32 { return r.rare().RevertAttempt }
+func (r *Record) RevertAttempt() int32 { return r.extra().RevertAttempt }
 
 // Tries returns the tries that a retry considers, without shelved tries.
 func (r *Record) Tries() atom.History {
-	if t := r.rare().Tries; t != nil {
+	if t := r.extra().Tries; t != nil {
 		return *t
 	}
 	return atom.History{}
 }
 
 // Due returns when the atom's wait ends.
-func (r *Record) Due() time.Time { return r.rare().Due }
+func (r *Record) Due() time.Time { return r.extra().Due }
 
 // outcome returns the outcome that a revert of r receives.
 func (r *Record) outcome(failures []*atom.Failure) atom.Outcome[atom.Value] {

@@ -122,7 +122,7 @@ func (s *Scheduler) refuseReopening(o *OperatorCommand) error {
 		return errSucceeded
 	case s.flow == states.FlowFailure && s.RevertFailed():
 		return errUndoFailed
-	case s.flow == states.FlowReverted, s.stack.unwound, s.undoes():
+	case s.flow == states.FlowReverted, s.undoStack.unwound, s.undoes():
 		return errUndone
 	case s.flow != states.FlowFailure:
 		return errNotEnded
@@ -140,20 +140,20 @@ func (s *Scheduler) LoadLeft(records []Loaded) { s.loadGrown(records, true) }
 // reopen makes a run that has ended without success continue.
 func (s *Scheduler) reopen(o *OperatorCommand) {
 	s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: o}})
-	s.ending = ending{}
+	s.stopReason = stopReason{}
 	s.emit(Command{Op: PendingFailure, Atom: -1, Detail: &Detail{}})
 	s.failing.revAll, s.failing.fatal = false, nil
 	r, l := &s.rec[0], leftIn(&s.rec[0])
 	s.setFailure(0, nil)
 	s.resetAtom(0)
-	r.Result, r.Rare, r.Ended = nil, nil, flow.EndNone
+	r.Result, r.Extra, r.Ended = nil, nil, flow.EndNone
 	if l == nil || l.Unbegun {
 		return
 	}
 	r.Attempt, s.root.begun = 1, true
 	s.goOnFrom(s.root, l)
 	s.set(0, states.TaskRunning, states.IntendExecute)
-	s.front.redo = append(s.front.redo, 0)
+	s.readySet.redo = append(s.readySet.redo, 0)
 	for _, n := range sorted(s.root.open) {
 		s.markReopened(n)
 	}
@@ -213,7 +213,7 @@ func (s *Scheduler) leaveEnded(n *Node) {
 // startOver starts a reopened node again. A fork continues with the children that had not succeeded.
 func (s *Scheduler) startOver(n *Node, again *flow.Again) {
 	n.change(again)
-	n.Rec.Ended, n.Rec.Result, n.Rec.Failure, n.Rec.Rare = flow.EndNone, nil, nil, nil
+	n.Rec.Ended, n.Rec.Result, n.Rec.Failure, n.Rec.Extra = flow.EndNone, nil, nil, nil
 	if n.Spec.Kind == flow.Fork && n.Rec.Attempt > 0 {
 		s.setNode(n, states.TaskRunning)
 		s.takeUpNode(n)

@@ -21,9 +21,9 @@ func (s *Scheduler) tryAgainLater(a int32, f *atom.Failure) bool {
 	if !again {
 		return false
 	}
-	r.Failure, r.Result, r.Rare = f, nil, nil // kept for views; it is not a failure of the run
+	r.Failure, r.Result, r.Extra = f, nil, nil // kept for views; it is not a failure of the run
 	if wait = atom.Jittered(wait, policy.Backoff.Jitter, s.random); wait > 0 {
-		r.setRare(func(x *Rare) { x.Due = s.now.Add(wait) })
+		r.setExtra(func(x *RecordExtra) { x.Due = s.now.Add(wait) })
 	}
 	s.set(a, states.TaskRetrying, r.Intention)
 	if wait > 0 {
@@ -34,14 +34,14 @@ func (s *Scheduler) tryAgainLater(a int32, f *atom.Failure) bool {
 
 // waitFor waits until the atom's due time.
 func (s *Scheduler) waitFor(a int32) {
-	s.flight.waits++
+	s.inFlight.waits++
 	s.emit(Command{Op: Wait, Atom: a, Detail: &Detail{Due: s.rec[a].Due()}})
 }
 
 // revertAgainLater schedules another attempt of a failed revert, if the policy allows one.
 func (r *Record) revertAgainLater(p *atom.RevertPolicy, f *atom.Failure, now time.Time, random float64) bool {
 	wait, again := p.After(int(r.RevertAttempt())+1, f)
-	r.setRare(func(x *Rare) {
+	r.setExtra(func(x *RecordExtra) {
 		x.RevertFailure, x.RevertResult = f, nil
 		x.RevertAttempt++
 		if again {
@@ -55,20 +55,20 @@ func (r *Record) revertAgainLater(p *atom.RevertPolicy, f *atom.Failure, now tim
 func (s *Scheduler) revertFailed(a int32, f *atom.Failure) {
 	r := &s.rec[a]
 	policy := s.plan.Atoms[a].RevertPolicy()
-	if s.root == nil && r.revertAgainLater(&policy, f, s.now, s.random) && !s.ending.halted {
+	if s.root == nil && r.revertAgainLater(&policy, f, s.now, s.random) && !s.stopReason.halted {
 		s.emit(Command{Op: Write, Atom: a, Rec: *r})
 		s.waitFor(a)
 		return
 	}
 	if s.root != nil {
-		r.setRare(func(x *Rare) { x.RevertFailure, x.RevertResult = f, nil })
-		policy.Then = s.stack.end
+		r.setExtra(func(x *RecordExtra) { x.RevertFailure, x.RevertResult = f, nil })
+		policy.Then = s.undoStack.end
 	}
 	switch policy.Then {
 	case atom.GoOnUndoing: // atoms before it may be reverted now
 		s.set(a, states.TaskRevertFailure, states.IntendIgnore)
 	case atom.Park:
-		s.ending.parked = true
+		s.stopReason.parked = true
 		s.set(a, states.TaskRevertFailure, r.Intention)
 	default:
 		s.set(a, states.TaskRevertFailure, r.Intention)
@@ -84,7 +84,7 @@ func (r *Record) givenUp() bool {
 // parks reports whether an atom's failed revert waits for an operator.
 func (s *Scheduler) parks(a int32) bool {
 	if s.root != nil {
-		return s.stack.end == atom.Park
+		return s.undoStack.end == atom.Park
 	}
 	return s.rec[a].Intention != states.IntendIgnore && s.plan.Atoms[a].RevertPolicy().Then == atom.Park
 }

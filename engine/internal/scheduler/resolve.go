@@ -92,7 +92,7 @@ func (s *Scheduler) askUp() {
 			try.Failures = append(slices.Clip(try.Failures), &f)
 			h.Tries = slices.Clone(h.Tries)
 			h.Tries[last] = try
-			rec.setRare(func(x *Rare) { x.Tries = &h })
+			rec.setExtra(func(x *RecordExtra) { x.Tries = &h })
 			s.emit(Command{Op: Write, Atom: r, Rec: *rec})
 		}
 	}
@@ -125,7 +125,7 @@ func (s *Scheduler) settle(d atom.Decision, by int32) {
 	case v == atom.VerdictRetry:
 		if r := &s.rec[by]; r.Intention != states.IntendRevert {
 			if d.After > 0 { // counted from the decision, so that a crash neither loses nor extends the wait
-				r.setRare(func(x *Rare) { x.Due = s.now.Add(atom.Jittered(d.After, d.Jitter, s.random)) })
+				r.setExtra(func(x *RecordExtra) { x.Due = s.now.Add(atom.Jittered(d.After, d.Jitter, s.random)) })
 			}
 			s.set(by, r.State, states.IntendRetry)
 		}
@@ -158,7 +158,7 @@ func (s *Scheduler) toRevert(a int32) {
 func (s *Scheduler) eachAfter(n int32, do func(a int32)) {
 	var atoms []int32
 	walk(s.plan.Succ, func(v int32) bool {
-		if s.front.nodes[v].flags&untouched != 0 {
+		if s.readySet.nodes[v].flags&untouched != 0 {
 			return false
 		}
 		if a := s.plan.Nodes[v].Atom; a >= 0 {
@@ -175,7 +175,7 @@ func (s *Scheduler) eachAfter(n int32, do func(a int32)) {
 func (s *Scheduler) revertAll() {
 	var atoms []int32
 	for n := range s.plan.Nodes {
-		if a := s.plan.Nodes[n].Atom; a >= 0 && s.front.nodes[n].flags&untouched == 0 {
+		if a := s.plan.Nodes[n].Atom; a >= 0 && s.readySet.nodes[n].flags&untouched == 0 {
 			atoms = append(atoms, a)
 		}
 	}
@@ -184,7 +184,7 @@ func (s *Scheduler) revertAll() {
 		if s.root == nil { // a growing flow keeps the memory of its language
 			s.emit(Command{Op: Remember, Atom: -1, Detail: &Detail{Memory: revAllMemory}})
 		}
-		for _, list := range [][]int32{s.front.newReady[s.front.chooseAt:], s.front.next} {
+		for _, list := range [][]int32{s.readySet.newReady[s.readySet.chooseAt:], s.readySet.next} {
 			for _, a := range list {
 				s.touch(a)
 			}
@@ -203,7 +203,7 @@ var revAllMemory = atom.MustEncode(map[string]bool{"revert_all": true})
 // intention.
 func (s *Scheduler) Intention(a int32) states.Intention {
 	r := &s.rec[a]
-	if s.front.nodes[s.plan.Atoms[a].Node].flags&untouched == 0 {
+	if s.readySet.nodes[s.plan.Atoms[a].Node].flags&untouched == 0 {
 		return r.Intention
 	}
 	if s.failing.revAll || s.retryBefore(s.plan.Atoms[a].Node) {

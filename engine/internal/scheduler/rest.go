@@ -10,7 +10,7 @@ import (
 
 // idle starts the atoms that are ready, or brings the run to rest.
 func (s *Scheduler) idle() {
-	if s.growth.asked || s.front.startAt < len(s.front.wave) {
+	if s.growth.asked || s.readySet.startAt < len(s.readySet.wave) {
 		return
 	}
 	if s.postponed() {
@@ -18,31 +18,31 @@ func (s *Scheduler) idle() {
 			return
 		}
 	}
-	if s.flow == states.FlowRunning && len(s.failing.fatal) == 0 && !s.ending.halted && !s.ending.parked {
+	if s.flow == states.FlowRunning && len(s.failing.fatal) == 0 && !s.stopReason.halted && !s.stopReason.parked {
 		s.gather()
-		if len(s.front.wave) > 0 {
+		if len(s.readySet.wave) > 0 {
 			s.startWave()
 			s.runOps()
 			return
 		}
 	}
-	if s.flight.busy > 0 || s.flight.reverting > 0 && s.flow == states.FlowRunning && !s.ending.halted {
+	if s.inFlight.busy > 0 || s.inFlight.reverting > 0 && s.flow == states.FlowRunning && !s.stopReason.halted {
 		return
 	}
 	switch {
-	case len(s.failing.fatal) > 0 || s.ending.halted:
+	case len(s.failing.fatal) > 0 || s.stopReason.halted:
 		s.rest(states.FlowFailure)
-	case s.ending.parked:
+	case s.stopReason.parked:
 		s.rest(states.FlowSuspended)
 	case s.flow == states.FlowRunning && s.failing.rewinding != nil && s.rewound():
-	case s.flow == states.FlowRunning && s.flight.waits > 0:
+	case s.flow == states.FlowRunning && s.inFlight.waits > 0:
 	case s.flow == states.FlowRunning && s.unfinished():
 		s.failing.fatal = append(s.failing.fatal,
 			&atom.Failure{Code: "Ebb.Stuck", Message: "no atom can continue; this is a defect of Ebb"})
 		s.rest(states.FlowFailure)
-	case s.front.readyN > 0 || s.flow == states.FlowSuspending && (s.failing.rewinding != nil || s.unfinished()):
+	case s.readySet.readyN > 0 || s.flow == states.FlowSuspending && (s.failing.rewinding != nil || s.unfinished()):
 		s.rest(states.FlowSuspended)
-	case s.front.okN == len(s.rec):
+	case s.readySet.okN == len(s.rec):
 		s.rest(states.FlowSuccess)
 	case s.RevertFailed() || s.Kept() || !s.undone():
 		s.rest(states.FlowFailure)
@@ -52,7 +52,9 @@ func (s *Scheduler) idle() {
 }
 
 // finished reports whether all atoms of a run have succeeded, so that it only has to come to rest.
-func (s *Scheduler) finished() bool { return s.flow == states.FlowRunning && s.front.okN == len(s.rec) }
+func (s *Scheduler) finished() bool {
+	return s.flow == states.FlowRunning && s.readySet.okN == len(s.rec)
+}
 
 // unfinished reports whether a call of an atom was interrupted.
 func (s *Scheduler) unfinished() bool {
@@ -65,7 +67,7 @@ func (s *Scheduler) unfinished() bool {
 // that reverts only its own part counts. If failed atoms are left as they are, nothing was undone before.
 func (s *Scheduler) undone() (undone bool) {
 	if s.root != nil {
-		return s.stack.unwound
+		return s.undoStack.unwound
 	}
 	for i := range s.rec {
 		st := s.rec[i].State
@@ -87,7 +89,7 @@ func (s *Scheduler) leave() {
 		a, r := int32(i), &s.rec[i]
 		// Or the wait has just ended.
 		waits := !r.Due().IsZero() || r.State == states.TaskReverting && r.RevertFailure() != nil
-		if !s.ending.halted && (s.root != nil || !waits) {
+		if !s.stopReason.halted && (s.root != nil || !waits) {
 			continue
 		}
 		switch r.State {
@@ -112,20 +114,20 @@ func (s *Scheduler) rest(to states.Flow) {
 		s.finishCommands()
 	}
 	c := Command{
-		Op: Over, Atom: -1, FlowTo: s.flow, PendingOutcome: s.ending.pending,
+		Op: Over, Atom: -1, FlowTo: s.flow, PendingOutcome: s.stopReason.pending,
 		Detail: &Detail{Failures: s.failing.fatal},
 	}
 	if s.root != nil {
 		c.End = loadedEnd(&s.rec[0], nil)
 	}
-	if s.ending.pendingFailure != nil {
-		c.Failures = append([]*atom.Failure{s.ending.pendingFailure}, c.Failures...)
+	if s.stopReason.pendingFailure != nil {
+		c.Failures = append([]*atom.Failure{s.stopReason.pendingFailure}, c.Failures...)
 	}
 	switch {
 	case len(c.Failures) > 0 || to == states.FlowSuccess:
 	case to != states.FlowSuspended:
 		c.Failures = s.AllFailures()
-	case s.ending.parked: // failures that an operator must decide about come first
+	case s.stopReason.parked: // failures that an operator must decide about come first
 		c.Failures = append(s.revertFailures(), s.Failures()...)
 	}
 	s.emit(c)

@@ -54,21 +54,21 @@ func (s *Scheduler) fired(ev Event) {
 		s.overdue()
 	case s.rec[ev.Atom].Due().IsZero():
 	case s.rec[ev.Atom].State == states.TaskRetrying:
-		s.flight.waits--
+		s.inFlight.waits--
 		s.rec[ev.Atom].clearDue()
 		s.touch(ev.Atom)
 		s.push(op{choose, -1})
 	case s.rec[ev.Atom].State == states.TaskReverting:
-		s.flight.waits--
+		s.inFlight.waits--
 		s.rec[ev.Atom].clearDue()
-		s.front.redo = append(s.front.redo, ev.Atom)
+		s.readySet.redo = append(s.readySet.redo, ev.Atom)
 	}
 }
 
 // unwait ends the wait for another attempt of an atom that is reverted instead.
 func (s *Scheduler) unwait(a int32) {
 	if r := &s.rec[a]; !r.Due().IsZero() {
-		s.flight.waits--
+		s.inFlight.waits--
 		r.clearDue()
 		s.emit(Command{Op: Unwait, Atom: a})
 	}

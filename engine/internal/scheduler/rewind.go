@@ -40,21 +40,21 @@ func (s *Scheduler) rewindSet(a int32, keep bool) []bool {
 func (s *Scheduler) rewindTo(a int32, o *OperatorCommand) {
 	set := s.rewindSet(a, o.Keep)
 	s.failing.rewinding = &rewind{hold: o.Hold}
-	s.ending.halted = false
+	s.stopReason.halted = false
 	if s.isEnding() { // the run had ended; now it continues
-		s.ending.pending, s.ending.pendingFailure = NothingPending, nil
+		s.stopReason.pending, s.stopReason.pendingFailure = NothingPending, nil
 		s.emit(Command{Op: PendingFailure, Atom: -1, Detail: &Detail{}})
 	}
 	s.forgetRevertAll()
 	for i, in := range set {
 		b, r := int32(i), &s.rec[i]
 		switch {
-		case in && s.front.nodes[s.plan.Atoms[b].Node].flags&untouched == 0:
+		case in && s.readySet.nodes[s.plan.Atoms[b].Node].flags&untouched == 0:
 			if r.State == states.TaskRunning && !r.Awaits() {
 				s.emit(Command{Op: Cancel, Atom: b})
 			}
 			if r.State == states.TaskRevertFailure {
-				s.front.redo = append(s.front.redo, b)
+				s.readySet.redo = append(s.readySet.redo, b)
 			}
 			s.set(b, r.State, states.IntendRevert)
 			s.void(b)

@@ -20,17 +20,17 @@ type Scheduler struct {
 	random float64
 	out    []Command
 
-	front   front
-	flight  flight
-	failing failing
-	ending  ending
-	growth  growth
-	cancels cancels
-	stack   stack
+	readySet    readySet
+	inFlight    inFlight
+	failing     failing
+	stopReason  stopReason
+	growth      growth
+	cancelQueue cancelQueue
+	undoStack   undoStack
 }
 
-// A front contains the atoms of a plan that can start.
-type front struct {
+// A readySet contains the atoms of a plan that can start.
+type readySet struct {
 	nodes    []counters
 	ready    []bool
 	selected []bool
@@ -45,8 +45,8 @@ type front struct {
 	work     []int32 // buffer of changed
 }
 
-// A flight counts the work that has started and not ended.
-type flight struct {
+// An inFlight counts the work that has started and not ended.
+type inFlight struct {
 	busy      int            // Execute and Revert commands without Completed, and Withdraw commands without Withdrawn
 	waits     int            // Wait commands without Fired
 	reverting int            // reverts that another party ends; they also count as waits
@@ -68,8 +68,8 @@ type failing struct {
 	deciding  int32
 }
 
-// An ending describes how the run must end for a reason outside of it.
-type ending struct {
+// A stopReason describes how the run must end for a reason outside of it.
+type stopReason struct {
 	halted         bool // start nothing more, and undo nothing
 	parked         bool // a revert failed, and an operator must decide
 	pending        PendingOutcome
@@ -88,15 +88,15 @@ type growth struct {
 	held   int64 // size of their values in bytes
 }
 
-// cancels contains the pending cancellations, which are done in parts.
-type cancels struct {
+// A cancelQueue contains the pending cancellations, which are done in parts.
+type cancelQueue struct {
 	left     []cancelling // scopes and nodes that are still to be cancelled
 	quota    int          // how many of them this Step may still cancel
 	partSize int
 }
 
-// A stack contains what the scheduler knows of the undo stack.
-type stack struct {
+// An undoStack contains what the scheduler knows of the undo stack.
+type undoStack struct {
 	height   int64           // number of entries
 	drops    int             // how often the stack was deleted
 	holes    map[int64]*Node // entries that are undone and have others above them, by height
@@ -113,13 +113,13 @@ func New(plan *flow.Plan, input map[string]atom.Value, whole atom.Value) *Schedu
 	s := &Scheduler{
 		plan: plan, input: input, whole: whole,
 		rec: make([]Record, len(plan.Atoms)),
-		front: front{
+		readySet: readySet{
 			nodes: make([]counters, len(plan.Nodes)), ready: make([]bool, len(plan.Atoms)),
 			selected: make([]bool, len(plan.Atoms)),
 			work:     make([]int32, 0, 16),
 		},
-		failing: failing{deciding: -1},
-		cancels: cancels{partSize: partSize},
+		failing:     failing{deciding: -1},
+		cancelQueue: cancelQueue{partSize: partSize},
 	}
 	if len(plan.Atoms) == 1 && plan.Atoms[0].Language != nil {
 		s.root = &Scope{Index: -1}
@@ -135,10 +135,10 @@ func (s *Scheduler) Flow() states.Flow { return s.flow }
 func (s *Scheduler) Record(i int32) *Record { return &s.rec[i] }
 
 // Busy returns the number of Execute and Revert commands that have not been answered.
-func (s *Scheduler) Busy() int { return s.flight.busy }
+func (s *Scheduler) Busy() int { return s.inFlight.busy }
 
 // Undos returns the height of the undo stack.
-func (s *Scheduler) Undos() int64 { return s.stack.height }
+func (s *Scheduler) Undos() int64 { return s.undoStack.height }
 
 // Step processes one event and returns the resulting commands. They are valid until the next call.
 func (s *Scheduler) Step(ev Event) []Command {
@@ -146,7 +146,7 @@ func (s *Scheduler) Step(ev Event) []Command {
 		return s.suspend()
 	}
 	s.renewOut()
-	s.now, s.random, s.cancels.quota = ev.Now, ev.Random, s.cancels.partSize
+	s.now, s.random, s.cancelQueue.quota = ev.Now, ev.Random, s.cancelQueue.partSize
 	switch ev.Kind {
 	case Begin:
 		s.begin(&ev)
@@ -225,8 +225,9 @@ func (s *Scheduler) renewOut() {
 // Rest frees memory that only decisions need. The driver calls it when no decision is left and it keeps the
 // records.
 func (s *Scheduler) Rest() {
-	s.out, s.failing.ops, s.front.newReady, s.front.next, s.front.wave, s.front.work = nil, nil, nil, nil, nil, nil
-	s.failing.opAt, s.front.chooseAt, s.front.startAt = 0, 0, 0
+	s.out, s.failing.ops = nil, nil
+	s.readySet.newReady, s.readySet.next, s.readySet.wave, s.readySet.work = nil, nil, nil, nil
+	s.failing.opAt, s.readySet.chooseAt, s.readySet.startAt = 0, 0, 0
 }
 
 func (s *Scheduler) emit(c Command) {

@@ -30,7 +30,7 @@ type Scope struct {
 	left     *left    // what was open, if the scope ends without success
 	closed   bool
 	weight   int64 // size of its values in bytes when weigh last counted them
-	aborted  []string
+	aborted  aborted
 	spared   int // number of open nodes that are cancelled when the language has answered
 }
 
@@ -144,7 +144,7 @@ func (s *Scheduler) stopNode(n *Node) {
 	case n.executing && n.Scope.abandoned():
 		n.executing = false
 		n.takeBack()
-		s.flight.busy--
+		s.inFlight.busy--
 		s.emit(Command{Op: Cancel, Atom: -1, Node: n, Abandoned: true})
 		s.cancelled(n)
 	case n.executing:
@@ -195,14 +195,23 @@ func (s *Scope) abandoned() bool {
 	return false
 }
 
-// noteAborted records the open node in the outermost scope that is ending, for the language that will be told of
-// the failure.
-func (s *Scheduler) noteAborted(n *Node) {
+// aborted has the paths of the nodes that were ended because a scope ends, and of those of them whose end by another
+// party was accepted before.
+type aborted struct{ all, accepted []string }
+
+// aborted returns what the outermost scope that is ending, and in which the node is, will tell its language.
+func (n *Node) aborted() *aborted {
 	to := n.Scope
 	for to.Parent != nil && to.ending == nil && to.outside == flow.Begin {
 		to = to.Parent.Scope
 	}
-	to.aborted = append(to.aborted, n.Path)
+	return &to.aborted
+}
+
+// tell moves what was aborted to a cause.
+func (a *aborted) tell(cause *flow.Cause) {
+	cause.Aborted, cause.Accepted = a.all, a.accepted
+	*a = aborted{}
 }
 
 // settleScope ends a scope in which no node is open.
@@ -212,13 +221,13 @@ func (s *Scheduler) settleScope(scope *Scope) {
 	}
 	if scope.outside != flow.Begin && scope.ending == nil {
 		cause := flow.Cause{
-			Kind: scope.outside, Aborted: scope.aborted, Failure: s.ending.pendingFailure, Abandoned: s.ending.halted,
+			Kind: scope.outside, Failure: s.stopReason.pendingFailure, Abandoned: s.stopReason.halted,
 		}
 		if scope.outside == flow.Overdue {
 			cause.Failure = &atom.Failure{Code: atom.CodeTimeout}
 			scope.stopping = false
 		}
-		scope.aborted = nil
+		scope.aborted.tell(&cause)
 		s.queueAsk(scope, nil, cause)
 		return
 	}
@@ -265,7 +274,7 @@ func (n *Node) lose(child *Scope) {
 
 // rootEnded ends the atom that stands for the growing flow in its plan.
 func (s *Scheduler) rootEnded(end *flow.End) {
-	s.flight.busy++ // completed decrements it
+	s.inFlight.busy++ // completed decrements it
 	ev := Event{Atom: 0, Result: end.Value, Failure: end.Failure}
 	if end.Successor != nil {
 		ev.Result, ev.continued = atom.MustEncode(end.Successor), true

@@ -1,8 +1,6 @@
 package scheduler
 
 import (
-	"slices"
-
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -33,10 +31,10 @@ func pendingOf(end *flow.End) PendingOutcome {
 
 // isEnding reports whether the run is being ended from outside. If so, a failure causes neither a retry nor a
 // question, because it no longer decides anything.
-func (s *Scheduler) isEnding() bool { return s.ending.pending != NothingPending }
+func (s *Scheduler) isEnding() bool { return s.stopReason.pending != NothingPending }
 
 // IsAbandoned reports whether the run is being ended without an undo.
-func (s *Scheduler) IsAbandoned() bool { return s.ending.halted }
+func (s *Scheduler) IsAbandoned() bool { return s.stopReason.halted }
 
 // IsEnding reports whether the run is being ended from outside.
 func (s *Scheduler) IsEnding() bool { return s.isEnding() }
@@ -44,9 +42,9 @@ func (s *Scheduler) IsEnding() bool { return s.isEnding() }
 // endFromOutside makes the run end with a pending outcome. It cancels running calls. If undo is true, it undoes all
 // completed atoms. A second call changes nothing, so the driver may call it again after a crash.
 func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, undo bool) {
-	s.ending.pending, s.ending.pendingFailure = pending, why
+	s.stopReason.pending, s.stopReason.pendingFailure = pending, why
 	s.emit(Command{Op: PendingFailure, Atom: -1, PendingOutcome: pending, Detail: &Detail{Failures: []*atom.Failure{why}}})
-	s.failing.rewinding, s.ending.parked, s.ending.halted, s.failing.fatal = nil, false, !undo, nil
+	s.failing.rewinding, s.stopReason.parked, s.stopReason.halted, s.failing.fatal = nil, false, !undo, nil
 	switch {
 	case s.root != nil && s.rec[0].State == states.TaskRunning:
 		s.stopRoot(flow.Stopped)
@@ -54,7 +52,7 @@ func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, un
 		s.interruptAll()
 		s.revertAll()
 		if s.leftOnStack() {
-			s.front.redo = append(s.front.redo, 0)
+			s.readySet.redo = append(s.readySet.redo, 0)
 		}
 	default:
 		s.interruptAll()
@@ -69,7 +67,7 @@ func (s *Scheduler) interruptAll() {
 		s.void(a)
 		switch {
 		case r.State != states.TaskRunning || r.Awaits():
-		case slices.Contains(s.front.redo, a) && s.giveUpInterrupted(a): // its call was not made again yet
+		case s.Interrupted(nil, a) && s.giveUpInterrupted(a):
 		default:
 			s.emit(Command{Op: Cancel, Atom: a})
 		}
@@ -86,8 +84,10 @@ func (s *Scheduler) exceeded(f *atom.Failure) {
 // overdue ends a run whose deadline has passed, unless the run is already ending. The language of a growing flow
 // decides itself what follows.
 func (s *Scheduler) overdue() {
+	root := s.rec[0].State
 	switch {
 	case s.isEnding(), s.failing.revAll, s.finished():
+	case s.root != nil && root != states.TaskPending && root != states.TaskRunning: // it had failed when it was loaded
 	case s.root != nil:
 		s.stopRoot(flow.Overdue)
 	default:
@@ -105,7 +105,7 @@ func (s *Scheduler) stopRoot(why flow.CauseKind) {
 	s.listen(s.root, false)
 	if !s.root.begun { // the language has not started, and is not told
 		s.forgetAsks()
-		s.endScope(s.root, &flow.End{Failure: s.ending.pendingFailure})
+		s.endScope(s.root, &flow.End{Failure: s.stopReason.pendingFailure})
 		return
 	}
 	s.stop(s.root)

@@ -15,7 +15,7 @@ func (s *Scheduler) set(a int32, state states.Task, intention states.Intention) 
 	}
 	if from != state {
 		s.check(a, from, state)
-		s.front.okN += ok(state) - ok(from)
+		s.readySet.okN += ok(state) - ok(from)
 	}
 	r.State, r.Intention = state, intention
 	c := s.next()

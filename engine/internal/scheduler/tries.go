@@ -24,7 +24,7 @@ func (s *Scheduler) tried(a int32, value atom.Value) {
 	}
 	h.Tries = append(slices.Clip(h.Tries), atom.Try{Value: value})
 	h.Failure = nil
-	r.Rare = &Rare{Tries: &h}
+	r.Extra = &RecordExtra{Tries: &h}
 }
 
 // full reports whether the tries fill a block.

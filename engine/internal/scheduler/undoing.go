@@ -146,7 +146,8 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 		return
 	}
 	u.asked = false
-	if s.flow != states.FlowRunning || len(s.failing.fatal) > 0 || s.ending.halted || s.ending.parked || scope.stopping {
+	if s.flow != states.FlowRunning || len(s.failing.fatal) > 0 || s.stopReason.halted || s.stopReason.parked ||
+		scope.stopping {
 		return // the undo continues when the run resumes
 	}
 	if n == nil || n.Spec.Pivot && n.Rec.State == states.TaskSuccess {
@@ -157,7 +158,7 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 		s.queueAsk(scope, nil, cause)
 		return
 	}
-	u.at, n.Scope, n.entry = at, scope, undoEntry{height: at, drops: s.stack.drops}
+	u.at, n.Scope, n.entry = at, scope, undoEntry{height: at, drops: s.undoStack.drops}
 	switch {
 	case n.Rec.State == states.TaskReverted, n.Rec.givenUp(), n.passed():
 		s.undoNext(scope)
@@ -168,19 +169,19 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 		s.pass(n)
 		s.offStack(n)
 		s.undoNext(scope)
-	case s.stack.skipping && n.Rec.State == states.TaskRevertFailure:
-		s.stack.skipping = false
+	case s.undoStack.skipping && n.Rec.State == states.TaskRevertFailure:
+		s.undoStack.skipping = false
 		s.offStack(n)
 		s.setNode(n, states.TaskReverted)
 		s.undoNext(scope)
-	case n.Rec.State == states.TaskRevertFailure && n.Spec.Undo.Policy.Then == atom.Park && !s.stack.mending:
-		s.ending.parked = true // as before
+	case n.Rec.State == states.TaskRevertFailure && n.Spec.Undo.Policy.Then == atom.Park && !s.undoStack.mending:
+		s.stopReason.parked = true // as before
 	case n.Rec.State == states.TaskReverting && n.Rec.Due().After(s.now): // between two attempts
 		u.node = n
 		s.waitNode(n)
 	default:
 		u.node = n
-		s.stack.unwound, s.stack.mending = true, false
+		s.undoStack.unwound, s.undoStack.mending = true, false
 		s.beginRevert(n)
 	}
 }
@@ -197,7 +198,7 @@ func (s *Scheduler) partReverted(n *Node, ev Event) {
 		return
 	}
 	policy := n.Spec.Undo.Policy
-	if n.Rec.revertAgainLater(&policy, ev.Failure, s.now, s.random) && !s.ending.halted {
+	if n.Rec.revertAgainLater(&policy, ev.Failure, s.now, s.random) && !s.stopReason.halted {
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 		if scope.stopping {
 			u.node = nil
@@ -221,7 +222,7 @@ func (s *Scheduler) partReverted(n *Node, ev Event) {
 		s.setNode(n, states.TaskRevertFailure)
 		s.goOnUndoing(scope)
 	case policy.Then == atom.Park:
-		s.ending.parked = true
+		s.stopReason.parked = true
 		s.setNode(n, states.TaskRevertFailure)
 	default:
 		s.setNode(n, states.TaskRevertFailure)
@@ -256,18 +257,18 @@ func (s *Scheduler) stopUndoing(scope *Scope) {
 // offStack removes an undone entry from the stack, or keeps it until the entries above it are gone.
 func (s *Scheduler) offStack(n *Node) {
 	switch {
-	case n.entry.drops != s.stack.drops: // the stack was deleted meanwhile
+	case n.entry.drops != s.undoStack.drops: // the stack was deleted meanwhile
 		return
-	case n.entry.height < s.stack.height:
-		if s.stack.holes == nil {
-			s.stack.holes = map[int64]*Node{}
+	case n.entry.height < s.undoStack.height:
+		if s.undoStack.holes == nil {
+			s.undoStack.holes = map[int64]*Node{}
 		}
-		s.stack.holes[n.entry.height] = n
+		s.undoStack.holes[n.entry.height] = n
 		return
 	}
 	s.popUndo(n)
-	for hole := s.stack.holes[s.stack.height]; hole != nil; hole = s.stack.holes[s.stack.height] {
-		delete(s.stack.holes, s.stack.height)
+	for hole := s.undoStack.holes[s.undoStack.height]; hole != nil; hole = s.undoStack.holes[s.undoStack.height] {
+		delete(s.undoStack.holes, s.undoStack.height)
 		s.popUndo(hole)
 	}
 }

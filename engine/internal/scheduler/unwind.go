@@ -9,16 +9,16 @@ import (
 
 // beginUnwinding undoes a growing flow, from the top of its stack.
 func (s *Scheduler) beginUnwinding() {
-	s.stack.holes = nil
+	s.undoStack.holes = nil
 	s.unwindNext()
 }
 
 func (s *Scheduler) unwindNext() {
-	if s.stack.height == 0 {
+	if s.undoStack.height == 0 {
 		s.endUnwinding()
 		return
 	}
-	if s.flow == states.FlowRunning && len(s.failing.fatal) == 0 && !s.ending.halted && !s.ending.parked {
+	if s.flow == states.FlowRunning && len(s.failing.fatal) == 0 && !s.stopReason.halted && !s.stopReason.parked {
 		s.growth.asked = true
 		s.emit(Command{Op: AskUndo, Atom: -1, Detail: &Detail{}})
 	}
@@ -26,13 +26,13 @@ func (s *Scheduler) unwindNext() {
 
 // leftOnStack reports whether the growing flow was undone, but not completely.
 func (s *Scheduler) leftOnStack() bool {
-	return s.root != nil && s.rec[0].State == states.TaskReverted && s.stack.height > 0
+	return s.root != nil && s.rec[0].State == states.TaskReverted && s.undoStack.height > 0
 }
 
 // endUnwinding ends the revert of the atom that stands for the growing flow. That revert has failed if any revert
 // failed and the undo continued after it.
 func (s *Scheduler) endUnwinding() {
-	s.flight.busy++ // completed decrements it
+	s.inFlight.busy++ // completed decrements it
 	s.completed(Event{Atom: 0, Revert: true, Result: atom.Null, Failure: s.rec[0].RevertFailure()})
 }
 
@@ -40,9 +40,9 @@ func (s *Scheduler) endUnwinding() {
 func (s *Scheduler) unwoundNode(n *Node) {
 	switch {
 	case n == nil: // the store has fewer entries than were counted: the undo is complete
-		s.stack.height = 0
+		s.undoStack.height = 0
 		s.unwindNext()
-	case n.Spec.Pivot && n.Rec.State == states.TaskSuccess, n.Path == s.stack.downTo:
+	case n.Spec.Pivot && n.Rec.State == states.TaskSuccess, n.Path == s.undoStack.downTo:
 		s.endUnwinding()
 	case n.unsettled() && !n.passed():
 		s.awaitRun(n)
@@ -51,7 +51,7 @@ func (s *Scheduler) unwoundNode(n *Node) {
 		s.popUndo(n)
 		s.unwindNext()
 	default:
-		s.stack.unwound = true
+		s.undoStack.unwound = true
 		s.unwoundRevertible(n)
 	}
 }
@@ -59,8 +59,8 @@ func (s *Scheduler) unwoundNode(n *Node) {
 // unwoundRevertible takes the topmost entry of the stack, a node that can be reverted.
 func (s *Scheduler) unwoundRevertible(n *Node) {
 	switch {
-	case s.stack.skipping && n.Rec.State == states.TaskRevertFailure:
-		s.stack.skipping = false
+	case s.undoStack.skipping && n.Rec.State == states.TaskRevertFailure:
+		s.undoStack.skipping = false
 		s.popUndo(n)
 		s.setNode(n, states.TaskReverted)
 		s.unwindNext()
@@ -93,7 +93,7 @@ func (s *Scheduler) pass(n *Node) {
 func (s *Scheduler) beginRevert(n *Node) {
 	n.Rec.Intention = states.IntendRevert
 	if n.Rec.State == states.TaskRevertFailure {
-		n.Rec.setRare(func(x *Rare) { x.RevertAttempt = 0 })
+		n.Rec.setExtra(func(x *RecordExtra) { x.RevertAttempt = 0 })
 	}
 	s.revertNode(n)
 }
@@ -110,7 +110,7 @@ func (s *Scheduler) revertNode(n *Node) {
 		s.setNode(n, states.TaskReverting)
 	}
 	n.executing = true
-	s.flight.busy++
+	s.inFlight.busy++
 	s.emit(Command{
 		Op: Revert, Atom: -1, Node: n, Rec: n.Rec,
 		Values: atom.Single(n.Spec.Input), Detail: &Detail{Outcome: n.Rec.outcome(s.Failures())},
@@ -135,18 +135,18 @@ func (s *Scheduler) nodeReverted(n *Node, ev Event) {
 
 // popUndo is called before the state changes, so that both are stored together.
 func (s *Scheduler) popUndo(n *Node) {
-	s.stack.height--
+	s.undoStack.height--
 	s.emit(Command{Op: PopUndo, Atom: -1, Node: n})
 }
 
 func (s *Scheduler) nodeRevertFailed(n *Node, f *atom.Failure) {
 	policy := n.Spec.Undo.Policy
-	if n.Rec.revertAgainLater(&policy, f, s.now, s.random) && !s.ending.halted {
+	if n.Rec.revertAgainLater(&policy, f, s.now, s.random) && !s.stopReason.halted {
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 		s.waitNode(n)
 		return
 	}
-	s.stack.end = policy.Then
+	s.undoStack.end = policy.Then
 	if policy.Then == atom.GoOnUndoing {
 		s.giveUp(n, f)
 		s.setNode(n, states.TaskRevertFailure)
@@ -154,13 +154,13 @@ func (s *Scheduler) nodeRevertFailed(n *Node, f *atom.Failure) {
 		return
 	}
 	s.setNode(n, states.TaskRevertFailure)
-	s.flight.busy++ // completed decrements it
+	s.inFlight.busy++ // completed decrements it
 	s.completed(Event{Atom: 0, Revert: true, Failure: f})
 }
 
 // giveUp removes an entry whose revert failed from the stack. The run then counts as partly undone.
 func (s *Scheduler) giveUp(n *Node, f *atom.Failure) {
-	s.rec[0].setRare(func(x *Rare) { x.RevertFailure = f })
+	s.rec[0].setExtra(func(x *RecordExtra) { x.RevertFailure = f })
 	s.emit(Command{Op: Write, Atom: 0, Rec: s.rec[0]})
 	s.popUndo(n)
 }
@@ -182,6 +182,6 @@ func (s *Scheduler) refuseUnwinding(o *OperatorCommand) error {
 
 // unwindTo undoes a growing flow down to an entry of its stack, and ends it.
 func (s *Scheduler) unwindTo(o *OperatorCommand) {
-	s.stack.downTo = o.Path
+	s.undoStack.downTo = o.Path
 	s.endFromOutside(PendingCancelled, o.Why, true)
 }

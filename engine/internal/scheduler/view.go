@@ -18,8 +18,9 @@ func (s *Scheduler) RevertFailed() bool {
 
 // PartlyUndone reports whether a run was already being undone when it was abandoned.
 func (s *Scheduler) PartlyUndone() bool {
-	return s.ending.halted &&
-		(s.stack.unwound || slices.ContainsFunc(s.rec, func(r Record) bool { return r.State == states.TaskReverted }))
+	return s.stopReason.halted &&
+		(s.undoStack.unwound ||
+			slices.ContainsFunc(s.rec, func(r Record) bool { return r.State == states.TaskReverted }))
 }
 
 // SetInput replaces some of the inputs, and returns the new input. An atom sees the new values from its next call

@@ -7,14 +7,14 @@ import (
 
 // Waits reports whether the run only waits.
 func (s *Scheduler) Waits() bool {
-	return s.flow == states.FlowRunning && s.flight.busy == 0 && s.flight.waits > 0 && !s.growth.asked && !s.postponed() &&
-		s.front.startAt >= len(s.front.wave) && len(s.failing.fatal) == 0
+	return s.flow == states.FlowRunning && s.inFlight.busy == 0 && s.inFlight.waits > 0 && !s.growth.asked &&
+		!s.postponed() && s.readySet.startAt >= len(s.readySet.wave) && len(s.failing.fatal) == 0
 }
 
 // onlyWaited reports whether a loaded run only waited when it was released. If so, it resumes as if it had not been
 // released.
 func (s *Scheduler) onlyWaited() bool {
-	if s.flow != states.FlowRunning || s.front.readyN > 0 || s.ending.pending != NothingPending {
+	if s.flow != states.FlowRunning || s.readySet.readyN > 0 || s.stopReason.pending != NothingPending {
 		return false
 	}
 	if s.root != nil && s.undoes() {

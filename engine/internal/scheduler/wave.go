@@ -11,25 +11,25 @@ import (
 
 // gather builds the next wave: atoms that were running when the run was loaded, and atoms that are ready.
 func (s *Scheduler) gather() {
-	s.front.wave, s.front.startAt = s.front.wave[:0], 0
-	for _, a := range s.front.redo {
-		if !s.front.ready[a] && s.inMiddle(a) { // otherwise it is in next, or has ended
-			s.front.wave = append(s.front.wave, a)
+	s.readySet.wave, s.readySet.startAt = s.readySet.wave[:0], 0
+	for _, a := range s.readySet.redo {
+		if !s.readySet.ready[a] && s.inMiddle(a) { // otherwise it is in next, or has ended
+			s.readySet.wave = append(s.readySet.wave, a)
 		}
 	}
-	s.front.redo = s.front.redo[:0]
-	for _, a := range s.front.next {
-		s.front.selected[a] = false
-		if s.front.ready[a] && (s.failing.rewinding == nil || s.rec[a].Intention == states.IntendRevert) {
-			s.front.wave = append(s.front.wave, a)
+	s.readySet.redo = s.readySet.redo[:0]
+	for _, a := range s.readySet.next {
+		s.readySet.selected[a] = false
+		if s.readySet.ready[a] && (s.failing.rewinding == nil || s.rec[a].Intention == states.IntendRevert) {
+			s.readySet.wave = append(s.readySet.wave, a)
 		}
 	}
-	s.front.next = s.front.next[:0]
+	s.readySet.next = s.readySet.next[:0]
 	inOrder := func(a, b int32) int {
 		return cmp.Or(cmp.Compare(s.plan.Atoms[b].Priority(), s.plan.Atoms[a].Priority()), cmp.Compare(a, b))
 	}
-	if !slices.IsSortedFunc(s.front.wave, inOrder) {
-		slices.SortFunc(s.front.wave, inOrder)
+	if !slices.IsSortedFunc(s.readySet.wave, inOrder) {
+		slices.SortFunc(s.readySet.wave, inOrder)
 	}
 }
 
@@ -54,12 +54,12 @@ func (s *Scheduler) startWave() {
 		s.later()
 		return
 	}
-	end := min(s.front.startAt+chunk, len(s.front.wave))
-	for _, a := range s.front.wave[s.front.startAt:end] {
+	end := min(s.readySet.startAt+chunk, len(s.readySet.wave))
+	for _, a := range s.readySet.wave[s.readySet.startAt:end] {
 		s.start(a)
 	}
-	s.front.startAt = end
-	if end < len(s.front.wave) {
+	s.readySet.startAt = end
+	if end < len(s.readySet.wave) {
 		s.emit(Command{Op: More, Atom: -1})
 	}
 }
@@ -91,7 +91,7 @@ func (s *Scheduler) start(a int32) {
 			s.beginUnwinding()
 			return
 		}
-		s.flight.busy++
+		s.inFlight.busy++
 		if s.needsNoUndo(a) {
 			s.completed(Event{Atom: a, Revert: true, Result: atom.Null})
 			return
@@ -112,7 +112,7 @@ func (s *Scheduler) giveUpInterrupted(a int32) bool {
 	}
 	if r := &s.rec[a]; !r.Awaits() {
 		r.Ended = flow.EndDeferred
-		s.flight.waits++
+		s.inFlight.waits++
 		s.void(a)
 	}
 	return true
@@ -152,7 +152,7 @@ func (s *Scheduler) execute(a int32) {
 		s.beginGrowing()
 		return
 	}
-	s.flight.busy++
+	s.inFlight.busy++
 	in, missing := s.Args(a)
 	c := s.next()
 	c.Op, c.Atom, c.Rec, c.Values, c.Missing = Execute, a, *r, in, missing

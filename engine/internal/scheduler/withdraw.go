@@ -87,28 +87,28 @@ func (s *Scheduler) queueOf(n *Node, a int32) *queue {
 	if n != nil {
 		return &n.queue
 	}
-	return &s.front.nodes[s.plan.Atoms[a].Node].queue
+	return &s.readySet.nodes[s.plan.Atoms[a].Node].queue
 }
 
 // withdraw asks the driver to withdraw the attempt of a node or atom. A second call changes nothing.
 func (s *Scheduler) withdraw(n *Node, a int32) {
 	key := withdrawal{n, a}
-	if s.flight.withdrawn[key] {
+	if s.inFlight.withdrawn[key] {
 		return
 	}
-	if s.flight.withdrawn == nil {
-		s.flight.withdrawn = map[withdrawal]bool{}
+	if s.inFlight.withdrawn == nil {
+		s.inFlight.withdrawn = map[withdrawal]bool{}
 	}
-	s.flight.withdrawn[key] = true
-	s.flight.busy++
+	s.inFlight.withdrawn[key] = true
+	s.inFlight.busy++
 	s.emit(Command{Op: Withdraw, Atom: a, Node: n})
 }
 
 // notWithdrawn forgets that the driver withdraws an attempt, because the attempt has ended.
 func (s *Scheduler) notWithdrawn(n *Node, a int32) {
-	if key := (withdrawal{n, a}); s.flight.withdrawn[key] {
-		delete(s.flight.withdrawn, key)
-		s.flight.busy--
+	if key := (withdrawal{n, a}); s.inFlight.withdrawn[key] {
+		delete(s.inFlight.withdrawn, key)
+		s.inFlight.busy--
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -19,7 +20,7 @@ var ErrForeign = errors.New("the list belongs to another run")
 // Page returns the results of n nodes of a list, or fewer, from the node with index from on. Root is the id of the run
 // at the root of the reader's family.
 func Page(
-	ctx context.Context, store storage.Reader, of *atom.StoredList, from, n int, root string,
+	ctx context.Context, store backend.Reader, of *atom.StoredList, from, n int, root string,
 ) ([]atom.Value, error) {
 	run, err := store.Run(ctx, of.Run)
 	if err == nil && cmp.Or(run.Root, run.ID) != root || errors.Is(err, storage.ErrNotFound) {

@@ -59,8 +59,8 @@ func (f final) atom(i int32) conformance.TaskFlowAtom {
 	if failed := r.RevertFailure(); failed != nil {
 		out.RevertFailure = Show(failed)
 	}
-	if r.State == states.TaskReverted && r.Rare != nil && r.Rare.RevertResult.String() != "null" {
-		out.RevertResult = r.Rare.RevertResult.JSON()
+	if r.State == states.TaskReverted && r.Extra != nil && r.Extra.RevertResult.String() != "null" {
+		out.RevertResult = r.Extra.RevertResult.JSON()
 	}
 	return out
 }

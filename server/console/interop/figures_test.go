@@ -21,8 +21,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/console"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -171,7 +171,7 @@ func (b *tab) drawing(t *testing.T) {
 		}
 		f.Add(part)
 	}
-	eng, err := engine.New(f, engine.WithStore(store))
+	eng, err := engine.New(f, store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func manyItems(t *testing.T) *site {
 		items[i] = i
 	}
 	store := storeIn(t, dir)
-	eng, err := engine.New(goFlows()[eachRun], engine.WithStore(store), engine.With(numbers, items))
+	eng, err := engine.New(goFlows()[eachRun], store, engine.With(numbers, items))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func manyItems(t *testing.T) *site {
 }
 
 // storeIn opens the database of a folder.
-func storeIn(t *testing.T, dir string) storage.Store {
+func storeIn(t *testing.T, dir string) backend.Store {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(dir, "ebb.db"))
 	if err != nil {
@@ -242,7 +242,7 @@ func (b *tab) busyRun(t *testing.T) {
 			return i, paced(ctx)
 		}))
 	}
-	eng, err := engine.New(busy, engine.WithStore(store))
+	eng, err := engine.New(busy, store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func (b *tab) commits(t *testing.T, where string, before int, other bool) {
 			}
 		}))
 	}
-	eng, err := engine.New(steps, engine.WithStore(store))
+	eng, err := engine.New(steps, store)
 	if err != nil {
 		t.Fatal(err)
 	}

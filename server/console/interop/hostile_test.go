@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -70,7 +71,7 @@ func fits(text string, n int) string {
 
 // hostileRuns makes runs of flows in Go: one that was undone, one whose undo failed, and one that waits. What Ebb
 // refuses is shortened or left out. It returns how many runs there are.
-func hostileRuns(t *testing.T, store storage.Store, i int, text string) (made int) {
+func hostileRuns(t *testing.T, store backend.Store, i int, text string) (made int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
@@ -91,7 +92,7 @@ func hostileRuns(t *testing.T, store storage.Store, i int, text string) (made in
 		"waits":  waits,
 	} {
 		for try, name := range []string{name, strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", "0"), "?"), fmt.Sprint("plain", i)} {
-			eng, err := engine.New(flowOf(name), engine.WithStore(store))
+			eng, err := engine.New(flowOf(name), store)
 			if err != nil {
 				continue
 			}
@@ -147,17 +148,22 @@ func hostileMachine(t *testing.T, dir string, i int, text string) {
 	}
 }
 
+const narrow = 360 // pixels
+
 // TestHostile: for any texts of users, no script runs, the browser reports no problem, no request leaves the server,
 // and no page becomes wider than the window.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	s := hostileSite(t)
 	pages := hostilePages(t, s)
-	for _, l := range []look{{1280, false, true}, {360, true, true}} {
+	for _, l := range []look{{1280, false, true}, {narrow, true, true}} {
 		t.Run(l.String(), func(t *testing.T) {
 			t.Parallel()
 			b := open(t, l)
-			for _, address := range pages {
+			for i, address := range pages {
+				if l.width > narrow && i%4 > 0 { // a narrow window has the same scripts, and is harder to fit
+					continue
+				}
 				b.visit(address)
 				page := clip(strings.TrimPrefix(address, s.address))
 				climbs := strings.HasPrefix(page, "/console/..%2F") // it is refused, and no page says so

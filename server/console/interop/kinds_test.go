@@ -144,11 +144,11 @@ func fill(t *testing.T, dir string) {
 	}
 	defer func() { _ = store.Close() }()
 	for run, f := range goFlows() {
-		opts := []engine.Option{engine.WithStore(store)}
+		var opts []engine.Option
 		if run == eachRun {
 			opts = append(opts, engine.With(numbers, []int{1, 2, 3}))
 		}
-		eng, err := engine.New(f, opts...)
+		eng, err := engine.New(f, store, opts...)
 		if err != nil {
 			t.Fatal(err)
 		}

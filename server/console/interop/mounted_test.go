@@ -18,7 +18,7 @@ func TestTwoConsoles(t *testing.T) {
 	for name, run := range map[string]string{"a": tokenRun, "b": signalRun} {
 		store := memstore.New()
 		t.Cleanup(func() { _ = store.Close() })
-		eng, err := engine.New(goFlows()[run], engine.WithStore(store))
+		eng, err := engine.New(goFlows()[run], store)
 		if err != nil {
 			t.Fatal(err)
 		}

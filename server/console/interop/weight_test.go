@@ -68,7 +68,7 @@ func TestHundredThousand(t *testing.T) {
 	for i := range items {
 		items[i] = i
 	}
-	eng, err := engine.New(goFlows()[eachRun], engine.WithStore(store), engine.With(numbers, items))
+	eng, err := engine.New(goFlows()[eachRun], store, engine.With(numbers, items))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func runPage(t *testing.T, name, then string) string {
 	cmd := exec.CommandContext(bounded(t), "bash", "-c", script)
 	cmd.Dir, cmd.WaitDelay = dir, time.Second // servers that are left keep the output open
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(command(t))+string(filepath.ListSeparator)+os.Getenv("PATH"),
-		"EBB_LISTEN="+address, "AWS_DEFAULT_REGION=us-east-1", "AWS_PAGER=", "AWS_EC2_METADATA_DISABLED=true",
+		"EBB_LISTEN="+address, "AWS_PAGER=", "AWS_EC2_METADATA_DISABLED=true",
 		"AWS_CONFIG_FILE="+filepath.Join(dir, "none"), "AWS_SHARED_CREDENTIALS_FILE="+filepath.Join(dir, "none"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {

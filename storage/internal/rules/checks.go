@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // CheckKey returns ErrInvalid with the reason if the key cannot be the key of a transaction.
 func CheckKey(key string) error {
-	if key == "" || len(key) > storage.MaxKey {
+	if key == "" || len(key) > backend.MaxKey {
 		return fmt.Errorf("%w: the key of a transaction, %.20q, has %d bytes; want 1 to %d", storage.ErrInvalid, key,
-			len(key), storage.MaxKey)
+			len(key), backend.MaxKey)
 	}
 	return nil
 }
@@ -19,7 +20,7 @@ func CheckKey(key string) error {
 // CheckLabeled returns ErrInvalid if one of the keys, or the value, cannot be a label's.
 func CheckLabeled(value string, keys []string) error {
 	for _, key := range keys {
-		if err := storage.CheckLabel(key, value); err != nil {
+		if err := backend.CheckLabel(key, value); err != nil {
 			return err
 		}
 	}
@@ -27,7 +28,7 @@ func CheckLabeled(value string, keys []string) error {
 }
 
 // LastArrivals returns the last arrival of each run, in their order. It overwrites its argument.
-func LastArrivals(arrivals []storage.Arrival) []storage.Arrival {
+func LastArrivals(arrivals []backend.Arrival) []backend.Arrival {
 	named := make(map[string]bool, len(arrivals))
 	kept := len(arrivals)
 	for _, waiting := range slices.Backward(arrivals) {
@@ -42,14 +43,14 @@ func LastArrivals(arrivals []storage.Arrival) []storage.Arrival {
 
 // CheckWrites returns ErrInvalid with the reason if the writes of named records cannot be applied together.
 func CheckWrites(writes []storage.RecordWrite) error {
-	if len(writes) > storage.MaxRecordWrites {
+	if len(writes) > backend.MaxRecordWrites {
 		return fmt.Errorf("%w: %d writes of records at once; at most %d are possible", storage.ErrInvalid, len(writes),
-			storage.MaxRecordWrites)
+			backend.MaxRecordWrites)
 	}
 	met := make(map[[2]string]bool, len(writes))
 	for i := range writes {
 		w := &writes[i]
-		if err := w.Check(); err != nil {
+		if err := backend.CheckRecordWrite(w); err != nil {
 			return err
 		}
 		name := [2]string{w.Kind, w.Key}

@@ -5,12 +5,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // ClaimLater returns a claim that begins with the next commit of the run as it is stored.
-func ClaimLater(run *storage.Run) storage.Claim {
-	return storage.Claim{
+func ClaimLater(run *storage.Run) backend.Claim {
+	return backend.Claim{
 		Run: run.ID, Fence: run.Fence + 1, ID: uuid.NewString(), Begins: run.Seq + 1,
 		Wakeups: run.Wakeups,
 	}
@@ -18,7 +19,7 @@ func ClaimLater(run *storage.Run) storage.Claim {
 
 // Guard checks whether cp may be written under claim to the stored run. If cp was committed before, done is true.
 // Otherwise, if cp may not be written, Guard returns ErrFenced or ErrInvalid.
-func Guard(cp *storage.Checkpoint, run *storage.Run, claim storage.Claim) (done bool, err error) {
+func Guard(cp *backend.Checkpoint, run *storage.Run, claim backend.Claim) (done bool, err error) {
 	switch {
 	case claim.Makes(cp) && (run.ClaimID != claim.ID || run.Seq != cp.Head.Seq+1):
 		return false, fmt.Errorf("%w: run %q", storage.ErrExists, claim.Run)
@@ -38,7 +39,7 @@ func Guard(cp *storage.Checkpoint, run *storage.Run, claim storage.Claim) (done 
 }
 
 // Continues returns ErrInvalid with the reason if the numbers in cp do not continue the numbers of the stored run.
-func Continues(cp *storage.Checkpoint, run *storage.Run) error {
+func Continues(cp *backend.Checkpoint, run *storage.Run) error {
 	h := &cp.Head
 	for _, n := range [...]struct {
 		of            string
@@ -63,6 +64,6 @@ func Continues(cp *storage.Checkpoint, run *storage.Run) error {
 	return nil
 }
 
-func invalid(cp *storage.Checkpoint, format string, args ...any) error {
+func invalid(cp *backend.Checkpoint, format string, args ...any) error {
 	return fmt.Errorf("%w: checkpoint %d: %s", storage.ErrInvalid, cp.Head.Seq+1, fmt.Sprintf(format, args...))
 }

@@ -1,19 +1,22 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // OffersFor reports whether the claim offers everything that the job needs.
-func OffersFor(q *storage.JobClaim, j *storage.Job) bool {
+func OffersFor(q *backend.JobClaim, j *storage.Job) bool {
 	for k, v := range j.Labels {
 		if offered, ok := q.Labels[k]; !ok || offered != v {
 			return false
@@ -23,7 +26,7 @@ func OffersFor(q *storage.JobClaim, j *storage.Job) bool {
 }
 
 // TakesFlow reports whether the claim takes jobs of a flow that has definitions in these languages.
-func TakesFlow(q *storage.JobClaim, flow string, languages []string) bool {
+func TakesFlow(q *backend.JobClaim, flow string, languages []string) bool {
 	if len(q.Flows)+len(q.Languages) == 0 || slices.Contains(q.Flows, flow) {
 		return true
 	}
@@ -35,7 +38,7 @@ func TakesFlow(q *storage.JobClaim, flow string, languages []string) bool {
 
 // labelOf returns the value of a label of the job's run.
 func labelOf(j *storage.Job, key string) (value string, has bool) {
-	if need, is := strings.CutPrefix(key, storage.NeedLabel); is {
+	if need, is := strings.CutPrefix(key, backend.NeedLabel); is {
 		if value, has = j.Labels[need]; has {
 			return value, true
 		}
@@ -45,9 +48,9 @@ func labelOf(j *storage.Job, key string) (value string, has bool) {
 }
 
 // TakesRun reports whether the query takes runs with these labels.
-func TakesRun(q *storage.DueQuery, labels map[string]string) bool {
+func TakesRun(q *backend.DueQuery, labels map[string]string) bool {
 	for k, v := range labels {
-		need, is := strings.CutPrefix(k, storage.NeedLabel)
+		need, is := strings.CutPrefix(k, backend.NeedLabel)
 		if offered, ok := q.Offers[need]; is && (!ok || offered != v) {
 			return false
 		}
@@ -68,10 +71,45 @@ func Posted(j *storage.Job, now time.Time) storage.Job {
 	return p
 }
 
+// SameJob returns ErrJobDiffers, with what differs, unless a job asks for the same as the posted one with its id.
+func SameJob(posted, job *storage.Job) error {
+	var others []string
+	if posted.Flow != job.Flow {
+		others = append(others, "flow")
+	}
+	if posted.Run != job.Run {
+		others = append(others, "run")
+	}
+	if !sameInput(posted.Input, job.Input) {
+		others = append(others, "input")
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: job %q has another %s; choose another id", storage.ErrJobDiffers, job.ID,
+		strings.Join(others, " and "))
+}
+
+// sameInput reports whether two inputs are the same value; none is {}.
+func sameInput(a, b atom.Value) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var values [2]any
+	for i, v := range [2]atom.Value{a, b} {
+		if v == nil {
+			values[i] = map[string]any{}
+		} else if v.Decode(&values[i]) != nil {
+			return false
+		}
+	}
+	return reflect.DeepEqual(values[0], values[1])
+}
+
 // Ends reports whether the JobEnd changes the job. If the job already has that state, Ends returns false and no
 // error. In a checkpoint, run is the id of the checkpoint's run; otherwise it is "". Ends returns the errors of
 // JobEnd.
-func Ends(e *storage.JobEnd, j *storage.Job, run string) (bool, error) {
+func Ends(e *backend.JobEnd, j *storage.Job, run string) (bool, error) {
 	theirs := run != "" && j.Run == run
 	switch {
 	case e.ClaimID != "":
@@ -89,7 +127,7 @@ func Ends(e *storage.JobEnd, j *storage.Job, run string) (bool, error) {
 	return true, nil
 }
 
-func fenced(e *storage.JobEnd) error { return fmt.Errorf("%w: job %q", storage.ErrFenced, e.Job) }
+func fenced(e *backend.JobEnd) error { return fmt.Errorf("%w: job %q", storage.ErrFenced, e.Job) }
 
 // Wanted returns ErrFenced if the job cannot be bound to the run with that id.
 func Wanted(j *storage.Job, run string) error {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -132,9 +133,9 @@ func (t *LimiterState) Full(run string, bucket *Bucket) *storage.LimitedError {
 
 // CheckLimits returns ErrInvalid if a store cannot have that many limits.
 func CheckLimits(n int) error {
-	if n > storage.MaxLimitCount {
+	if n > backend.MaxLimitCount {
 		return fmt.Errorf("%w: there are %d limits already: limit by a label, whose values count separately",
-			storage.ErrInvalid, storage.MaxLimitCount)
+			storage.ErrInvalid, backend.MaxLimitCount)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/awaited"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -23,14 +24,14 @@ type Receiver struct {
 // Takes returns why the run does not take a message that somebody sends: it has ended, its inbox is full, or the data
 // of a signal is not what its atoms await. An inbox keeps places for commands, so that the run can be cancelled.
 func (r *Receiver) Takes(l *storage.Message) error {
-	most, outside := int64(storage.MaxInbox), l.Kind == flow.MessageSignal || l.Kind == flow.MessageEvent
+	most, outside := int64(backend.MaxInbox), l.Kind == flow.MessageSignal || l.Kind == flow.MessageEvent
 	if !outside {
 		most += most / 10 //nolint:mnd // the reserve
 	}
 	switch {
 	case outside && r.State.Ended():
 		return fmt.Errorf("%w: run %q is %v and waits for nothing", storage.ErrEnded, r.Run, r.State)
-	case r.Messages >= most, outside && r.Bytes+int64(len(l.Body)) > storage.MaxInboxBytes:
+	case r.Messages >= most, outside && r.Bytes+int64(len(l.Body)) > backend.MaxInboxBytes:
 		return fmt.Errorf("%w: run %q has %d messages with %d bytes that it has not read: resume it, or send less",
 			storage.ErrFull, r.Run, r.Messages, r.Bytes)
 	case l.Kind == flow.MessageSignal && l.Failure == nil:

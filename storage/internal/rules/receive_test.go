@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/awaited"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/jsonschema"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -32,7 +33,7 @@ func TestTakes(t *testing.T) {
 	signal := func(name string, v any) *storage.Message {
 		return &storage.Message{Kind: flow.MessageSignal, Name: name, Body: of(v)}
 	}
-	command := &storage.Message{Kind: storage.MessageCancel}
+	command := &storage.Message{Kind: backend.MessageCancel}
 	awaits := of(json.RawMessage(text))
 	for name, c := range map[string]struct {
 		run     rules.Receiver
@@ -45,11 +46,11 @@ func TestTakes(t *testing.T) {
 		"a flow without a record":         {rules.Receiver{}, signal("go", "four"), nil},
 		"a signal to a run that ended":    {rules.Receiver{State: states.FlowSuccess}, signal("go", 4), storage.ErrEnded},
 		"a command to a run that ended":   {rules.Receiver{State: states.FlowSuccess}, command, nil},
-		"a signal to a full inbox":        {rules.Receiver{Messages: storage.MaxInbox}, signal("go", 4), storage.ErrFull},
-		"a command to a full inbox":       {rules.Receiver{Messages: storage.MaxInbox}, command, nil},
-		"many bytes":                      {rules.Receiver{Bytes: storage.MaxInboxBytes}, signal("go", 4), storage.ErrFull},
-		"a command after many bytes":      {rules.Receiver{Bytes: storage.MaxInboxBytes}, command, nil},
-		"a command beyond the reserve":    {rules.Receiver{Messages: storage.MaxInbox * 11 / 10}, command, storage.ErrFull},
+		"a signal to a full inbox":        {rules.Receiver{Messages: backend.MaxInbox}, signal("go", 4), storage.ErrFull},
+		"a command to a full inbox":       {rules.Receiver{Messages: backend.MaxInbox}, command, nil},
+		"many bytes":                      {rules.Receiver{Bytes: backend.MaxInboxBytes}, signal("go", 4), storage.ErrFull},
+		"a command after many bytes":      {rules.Receiver{Bytes: backend.MaxInboxBytes}, command, nil},
+		"a command beyond the reserve":    {rules.Receiver{Messages: backend.MaxInbox * 11 / 10}, command, storage.ErrFull},
 	} {
 		if err := c.run.Takes(c.message); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -62,7 +63,7 @@ func Has(t *storage.Token, take int64) bool {
 // EndedMessage returns the message to the token's run that the token ended.
 func EndedMessage(t *storage.Token, by *storage.Issuer) storage.Message {
 	return storage.Message{
-		Run: t.Run, Kind: storage.MessageToken, Path: t.Path, Incarnation: t.Incarnation,
+		Run: t.Run, Kind: backend.MessageToken, Path: t.Path, Incarnation: t.Incarnation,
 		Name: t.ID, Body: t.Result, Failure: t.Failure, Issuer: by,
 	}
 }
@@ -70,11 +71,11 @@ func EndedMessage(t *storage.Token, by *storage.Issuer) storage.Message {
 // TakenMessage returns the message to the token's run that a worker took its work.
 func TakenMessage(t *storage.Token) storage.Message {
 	l := storage.Message{
-		Run: t.Run, Kind: storage.MessageTaken, Path: t.Path, Incarnation: t.Incarnation,
+		Run: t.Run, Kind: backend.MessageTaken, Path: t.Path, Incarnation: t.Incarnation,
 		Name: t.ID, Body: atom.MustEncode(t.Worker),
 	}
 	if t.Take > 1 {
-		l.Kind = storage.MessageRetaken
+		l.Kind = backend.MessageRetaken
 	}
 	return l
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -17,7 +18,7 @@ func testRunsWithMessages(t *testing.T, m Maker) {
 	foreign := begin(t, other, "c")
 	signal := func(id string) storage.Message { return storage.Message{Run: id, Kind: "signal"} }
 	now := int64(0)
-	expect := func(what string, want ...storage.Arrival) {
+	expect := func(what string, want ...backend.Arrival) {
 		t.Helper()
 		got, then, err := s.RunsWithMessages(t.Context(), now)
 		must(t, "RunsWithMessages", err)
@@ -29,32 +30,32 @@ func testRunsWithMessages(t *testing.T, m Maker) {
 	}
 	expect("nothing")
 	must(t, "Send", s.Send(t.Context(), signal("b"), signal("c"), signal("a"), signal("b"), signal("free")))
-	expect("two of mine, the last one last", storage.Arrival{Run: "a", Wakeups: 1}, storage.Arrival{Run: "b", Wakeups: 2})
+	expect("two of mine, the last one last", backend.Arrival{Run: "a", Wakeups: 1}, backend.Arrival{Run: "b", Wakeups: 2})
 	expect("nothing since")
 	must(t, "Send", other.Send(t.Context(), signal("a")))
-	expect("a message from elsewhere", storage.Arrival{Run: "a", Wakeups: 2})
-	foreign.write(t, storage.Checkpoint{Messages: []storage.Message{signal("b")}})
-	expect("a message in a checkpoint", storage.Arrival{Run: "b", Wakeups: 3})
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x"}}})
+	expect("a message from elsewhere", backend.Arrival{Run: "a", Wakeups: 2})
+	foreign.write(t, backend.Checkpoint{Messages: []storage.Message{signal("b")}})
+	expect("a message in a checkpoint", backend.Arrival{Run: "b", Wakeups: 3})
+	p.write(t, backend.Checkpoint{Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x"}}})
 	_, err := other.EndToken(t.Context(), "t", storage.TokenEnd{Result: value(1)})
 	must(t, "EndToken", err)
-	expect("the end of a token", storage.Arrival{Run: "a", Wakeups: 3})
+	expect("the end of a token", backend.Arrival{Run: "a", Wakeups: 3})
 	if _, err := other.EndToken(t.Context(), "t", storage.TokenEnd{Result: value(1)}); err == nil {
 		t.Fatalf("a token was ended twice")
 	}
 	expect("a token that was ended before")
 	must(t, "Send", other.Send(t.Context(), signal("b")))
-	q.write(t, storage.Checkpoint{Taken: []int64{1, 2, 3, 4}})
+	q.write(t, backend.Checkpoint{Taken: []int64{1, 2, 3, 4}})
 	expect("messages that were taken")
 	must(t, "Send", other.Send(t.Context(), signal("b"))) // numbers are not repeated
-	expect("a message after all were taken", storage.Arrival{Run: "b", Wakeups: 5})
+	expect("a message after all were taken", backend.Arrival{Run: "b", Wakeups: 5})
 
 	now = 0
-	expect("all from the beginning", storage.Arrival{Run: "a", Wakeups: 3}, storage.Arrival{Run: "b", Wakeups: 5})
+	expect("all from the beginning", backend.Arrival{Run: "a", Wakeups: 3}, backend.Arrival{Run: "b", Wakeups: 5})
 	must(t, "Release", s.Release(t.Context(), p.claim, 3, time.Time{}))
 	begin(t, s, "free")
 	now = 0
-	expect("after a change of owners", storage.Arrival{Run: "free", Wakeups: 1}, storage.Arrival{Run: "b", Wakeups: 5})
+	expect("after a change of owners", backend.Arrival{Run: "free", Wakeups: 1}, backend.Arrival{Run: "b", Wakeups: 5})
 }
 
 // testManyRunsWithMessages sends so many messages that a store with a list of them must shorten it. Some messages are
@@ -68,7 +69,7 @@ func testManyRunsWithMessages(t *testing.T, m Maker) {
 	const messages, batch = 5000, 100
 	burst := make([]storage.Message, batch)
 	for n := int64(0); n < messages; n += batch {
-		cp := storage.Checkpoint{}
+		cp := backend.Checkpoint{}
 		for i := range burst {
 			burst[i] = storage.Message{Run: "a", Kind: "signal"}
 			cp.Taken = append(cp.Taken, n+int64(i)+1)
@@ -78,17 +79,17 @@ func testManyRunsWithMessages(t *testing.T, m Maker) {
 	}
 	arrivals, now, err := s.RunsWithMessages(t.Context(), 0)
 	must(t, "RunsWithMessages", err)
-	same(t, "arrivals", []storage.Arrival{{Run: "b", Wakeups: 1}}, arrivals)
+	same(t, "arrivals", []backend.Arrival{{Run: "b", Wakeups: 1}}, arrivals)
 	must(t, "Send", s.Send(t.Context(), burst[0]))
 	arrivals, _, err = s.RunsWithMessages(t.Context(), now)
 	must(t, "RunsWithMessages", err)
-	same(t, "arrivals", []storage.Arrival{{Run: "a", Wakeups: messages + 1}}, arrivals)
+	same(t, "arrivals", []backend.Arrival{{Run: "a", Wakeups: messages + 1}}, arrivals)
 }
 
 // testRaceRunsWithMessages makes an owner of many runs wait for messages from several senders. It misses none.
 func testRaceRunsWithMessages(t *testing.T, m Maker) {
 	s := m.open(t)
-	stores := []storage.Store{s, m.join(t, s)}
+	stores := []backend.Store{s, m.join(t, s)}
 	const runs = 5
 	seen := map[string]int64{}
 	for i := range runs {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -17,7 +18,7 @@ import (
 func testAudit(t *testing.T, m Maker) {
 	s := m.open(t)
 	alice, bob := &storage.Issuer{Via: storage.ViaConsole, Name: "alice"}, &storage.Issuer{Via: storage.ViaCommand}
-	var all []storage.AuditLine
+	var all []backend.AuditLine
 	pens := map[string]*pen{}
 	for i := range 5 {
 		for _, name := range []string{"a", "b"} {
@@ -26,26 +27,26 @@ func testAudit(t *testing.T, m Maker) {
 			p := begin(t, s, id)
 			pens[id] = p
 			refused := &atom.Failure{Code: atom.CodeRefused, Message: "no"}
-			cp := p.next(storage.Checkpoint{History: []storage.Entry{
+			cp := p.next(backend.Checkpoint{History: []storage.Entry{
 				{Kind: storage.EntryFlow, Time: at(1)},
 				{Kind: storage.EntryCommand, Time: at(1), Type: "cancel", Path: "x", Issuer: alice},
 				{Kind: storage.EntryCommand, Time: at(1), Type: "skip", Failure: refused, Issuer: bob},
 			}})
 			must(t, "Commit", p.commit(t.Context(), cp))
 			for _, e := range cp.History[1:] {
-				all = append(all, storage.AuditLine{Run: id, Entry: e})
+				all = append(all, backend.AuditLine{Run: id, Entry: e})
 			}
 		}
-		line := storage.AuditLine{Subject: fmt.Sprint("job ", i), Entry: storage.Entry{
+		line := backend.AuditLine{Subject: fmt.Sprint("job ", i), Entry: storage.Entry{
 			Kind: storage.EntryCommand, Time: at(i), Type: "release", Issuer: alice,
 		}}
 		must(t, "WriteAudit", s.WriteAudit(t.Context(), line))
 		all = append(all, line)
 	}
 	slices.Reverse(all)
-	read := func(run string, limit int) (out []storage.AuditLine) {
+	read := func(run string, limit int) (out []backend.AuditLine) {
 		for below := int64(0); ; {
-			page := audited(t, s, storage.AuditQuery{Below: below, Run: run, Limit: limit})
+			page := audited(t, s, backend.AuditQuery{Below: below, Run: run, Limit: limit})
 			if len(page) == 0 {
 				return out
 			}
@@ -62,20 +63,20 @@ func testAudit(t *testing.T, m Maker) {
 	for _, limit := range []int{0, 1, 3, 100} {
 		same(t, fmt.Sprint("all lines by ", limit), all, read("", limit))
 	}
-	var ofOne []storage.AuditLine
+	var ofOne []backend.AuditLine
 	for _, line := range all {
 		if line.Run == "b3" {
 			ofOne = append(ofOne, line)
 		}
 	}
 	same(t, "lines of one run", ofOne, read("b3", 1))
-	same(t, "lines of no run", []storage.AuditLine(nil), read("none", 0))
+	same(t, "lines of no run", []backend.AuditLine(nil), read("none", 0))
 	pens["a2"].finish(t, states.FlowSuccess)
 	ended := ask[storage.Run](t, "Run")(s.Run(t.Context(), "a2"))
-	must(t, "Step", s.Step(t.Context(), "a2", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+	must(t, "Step", s.Step(t.Context(), "a2", func(snap *backend.Snapshot) (*backend.Checkpoint, error) {
 		r, e := &snap.Run, all[0].Entry
 		e.Seq = r.Entries + 1
-		return &storage.Checkpoint{History: []storage.Entry{e}, Head: storage.Head{
+		return &backend.Checkpoint{History: []storage.Entry{e}, Head: backend.Head{
 			Seq: r.Seq, State: r.State, Outcome: r.Outcome, Undo: r.Undo, Output: r.Output, Failure: r.Failure,
 			Started: r.Started, Ended: r.Ended, Entries: e.Seq, Events: r.Events, Refs: r.Refs, Growth: r.Growth, Time: at(9),
 		}}, nil
@@ -88,7 +89,7 @@ func testAudit(t *testing.T, m Maker) {
 	now.Updated = ended.Updated
 	same(t, "the run that has ended", ended, now)
 	ask[int](t, "Purge")(s.Purge(t.Context(), "a2"))
-	all = slices.DeleteFunc(all, func(l storage.AuditLine) bool { return l.Run == "a2" })
+	all = slices.DeleteFunc(all, func(l backend.AuditLine) bool { return l.Run == "a2" })
 	same(t, "lines after a purge", all, read("", 0))
 
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "b0", Kind: "signal", Name: "go", Issuer: alice}))
@@ -97,11 +98,11 @@ func testAudit(t *testing.T, m Maker) {
 	if len(messages) != 1 || messages[0].Issuer == nil || *messages[0].Issuer != *alice {
 		t.Errorf("the message of alice is %+v", messages)
 	}
-	for _, wrong := range []storage.AuditLine{
+	for _, wrong := range []backend.AuditLine{
 		{},
 		{Run: "a0", Subject: "x", Entry: all[0].Entry},
 		{Subject: "job", Entry: storage.Entry{Kind: storage.EntryFlow}},
-		{Subject: strings.Repeat("x", storage.MaxSubject+1), Entry: all[0].Entry},
+		{Subject: strings.Repeat("x", backend.MaxSubject+1), Entry: all[0].Entry},
 		{Subject: "a\x00b", Entry: all[0].Entry},
 	} {
 		want(t, "WriteAudit of a wrong line", s.WriteAudit(t.Context(), wrong), storage.ErrInvalid)
@@ -109,7 +110,7 @@ func testAudit(t *testing.T, m Maker) {
 	beside(t, s, alice)
 }
 
-func audited(t *testing.T, s storage.Store, q storage.AuditQuery) []storage.AuditLine {
+func audited(t *testing.T, s backend.Store, q backend.AuditQuery) []backend.AuditLine {
 	t.Helper()
 	lines, err := s.Audit(t.Context(), q)
 	must(t, "Audit", err)
@@ -117,20 +118,20 @@ func audited(t *testing.T, s storage.Store, q storage.AuditQuery) []storage.Audi
 }
 
 // beside commits lines and records with changes, or neither.
-func beside(t *testing.T, s storage.Store, alice *storage.Issuer) {
+func beside(t *testing.T, s backend.Store, alice *storage.Issuer) {
 	t.Helper()
-	before := len(audited(t, s, storage.AuditQuery{}))
-	line := storage.Command(*alice, "post", "job x", at(0))
+	before := len(audited(t, s, backend.AuditQuery{}))
+	line := backend.Audited(*alice, "post", "job x", at(0))
 	once := storage.RecordWrite{Kind: "once", Key: "k", Body: value("first")}
 	job := storage.Job{ID: "beside", Run: "beside", Flow: "f"}
 	is := func(what string, lines int, err, wanted error) {
 		t.Helper()
 		want(t, what, err, wanted)
-		if got := len(audited(t, s, storage.AuditQuery{})) - before; got != lines {
+		if got := len(audited(t, s, backend.AuditQuery{})) - before; got != lines {
 			t.Fatalf("%s: %d lines; want %d", what, got, lines)
 		}
 	}
-	ctx := storage.Beside(t.Context(), &line, once)
+	ctx := backend.Beside(t.Context(), &line, once)
 	is("a job", 1, s.PostJob(ctx, job), nil)
 	job.ID = "other"
 	is("a job under a used key", 1, s.PostJob(ctx, job), storage.ErrConflict)
@@ -138,14 +139,14 @@ func beside(t *testing.T, s storage.Store, alice *storage.Issuer) {
 	want(t, "the job under a used key", err, storage.ErrNotFound)
 	job.ID = "beside"
 	once.Key = "l"
-	ctx = storage.Beside(t.Context(), &line, once)
+	ctx = backend.Beside(t.Context(), &line, once)
 	is("a job that exists", 1, s.PostJob(ctx, job), storage.ErrExists)
 	is("no schedule", 1, s.DeleteSchedule(ctx, "none"), storage.ErrNotFound)
 	_, err = s.NamedRecord(t.Context(), "once", "l")
 	want(t, "the record of what changed nothing", err, storage.ErrNotFound)
-	is("a schedule", 2, s.PutSchedule(storage.Beside(t.Context(), &line), storage.Schedule{ID: "beside", Flow: "f"}), nil)
-	is("the end of a job", 3, s.EndJob(ctx, storage.JobEnd{Job: "beside", State: states.JobComplete}), nil)
+	is("a schedule", 2, s.PutSchedule(backend.Beside(t.Context(), &line), backend.Schedule{ID: "beside", Flow: "f"}), nil)
+	is("the end of a job", 3, s.EndJob(ctx, backend.JobEnd{Job: "beside", State: states.JobComplete}), nil)
 	is("its end under a used key", 3, s.DeleteSchedule(ctx, "beside"), storage.ErrConflict)
-	wrong := storage.Beside(t.Context(), &storage.AuditLine{})
+	wrong := backend.Beside(t.Context(), &backend.AuditLine{})
 	is("a wrong line", 3, s.DeleteSchedule(wrong, "beside"), storage.ErrInvalid)
 }

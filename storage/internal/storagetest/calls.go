@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 	"testing"
-	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -20,7 +20,7 @@ func cancelled(t tester) context.Context {
 }
 
 // Calls calls every method that may fail, and yields the errors. The claim is that of a run that was not written yet.
-func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[string, error] {
+func Calls(ctx context.Context, s backend.Store, claim backend.Claim) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, c := range []struct {
 			name string
@@ -29,17 +29,17 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"Create", s.Create(ctx, run("x"))},
 			{"Begin", errOf2(s.Begin(ctx, "a"))},
 			{"Seize", errOf2(s.Seize(ctx, "a"))},
-			{"Try", errOf2(s.Try(ctx, "a"))},
-			{"Acquit", s.Acquit(ctx, claim)},
+			{"BeginIsolated", errOf2(s.BeginIsolated(ctx, "a"))},
+			{"EndIsolation", s.EndIsolation(ctx, claim)},
 			{"SetLimit", s.SetLimit(ctx, storage.Limit{Runs: 1})},
 			{"Limits", errOf(s.Limits(ctx))},
-			{"Due", errOf2(s.Due(ctx, storage.DueQuery{By: at(1)}))},
-			{"Commit", s.Commit(ctx, claim, &storage.Checkpoint{})},
+			{"Due", errOf2(s.Due(ctx, backend.DueQuery{By: at(1)}))},
+			{"Commit", s.Commit(ctx, claim, &backend.Checkpoint{})},
 			{"Release", s.Release(ctx, claim, 0, at(1))},
 			{"Step", s.Step(ctx, "a", idle)},
 			{"Send", s.Send(ctx, storage.Message{Run: "a"})},
-			{"Audit", errOf(s.Audit(ctx, storage.AuditQuery{}))},
-			{"WriteAudit", s.WriteAudit(ctx, storage.Command(storage.Issuer{Via: storage.ViaLibrary}, "v", "s", at(0)))},
+			{"Audit", errOf(s.Audit(ctx, backend.AuditQuery{}))},
+			{"WriteAudit", s.WriteAudit(ctx, backend.Audited(storage.Issuer{Via: storage.ViaLibrary}, "v", "s", at(0)))},
 			{"EndToken", errOf(s.EndToken(ctx, "t", storage.TokenEnd{}))},
 			{"Beat", errOf(s.Beat(ctx, "t"))},
 			{"Received", errOf(s.Received(ctx, "a", "k"))},
@@ -55,7 +55,7 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"Runs", errOf(s.Runs(ctx, storage.RunQuery{}))},
 			{"CountRuns", errOf(s.CountRuns(ctx, storage.RunQuery{}))},
 			{"Look", errOf(s.Look(ctx, storage.RunQuery{}, 1))},
-			{"Tally", errOf(s.Tally(ctx, storage.RunQuery{}, storage.TallyQuery{Most: 1}))},
+			{"Tally", errOf(s.Tally(ctx, storage.RunQuery{}, backend.TallyQuery{Most: 1}))},
 			{"Labeled", errOf(s.Labeled(ctx, "v", "k"))},
 			{"Descendants", errOf(s.Descendants(ctx, "a"))},
 			{"Atoms", errOf(s.Atoms(ctx, "a", storage.AtomQuery{}))},
@@ -71,7 +71,7 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"Token", errOf(s.Token(ctx, "t"))},
 			{"PutDefinition", errOf(s.PutDefinition(ctx, storage.Definition{Hash: "h"}))},
 			{"Definition", errOf(s.Definition(ctx, "h"))},
-			{"Definitions", errOf(s.Definitions(ctx, storage.DefinitionQuery{}))},
+			{"Definitions", errOf(s.Definitions(ctx, backend.DefinitionQuery{}))},
 			{"WriteRecords", errOf(s.WriteRecords(ctx, storage.RecordWrite{Kind: "k", Key: "a"}))},
 			{"NamedRecord", errOf(s.NamedRecord(ctx, "k", "a"))},
 			{"NamedRecords", errOf(s.NamedRecords(ctx, storage.RecordQuery{Kind: "k"}))},
@@ -84,19 +84,18 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"Purge", errOf(s.Purge(ctx, "a"))},
 			{"Owners", errOf(s.Owners(ctx))},
 			{"PostJob", s.PostJob(ctx, storage.Job{ID: "j"})},
-			{"ClaimJobs", errOf(s.ClaimJobs(ctx, storage.JobClaim{}))},
-			{"RenewJob", s.RenewJob(ctx, "j", 1, "", time.Second)},
-			{"EndJob", s.EndJob(ctx, storage.JobEnd{Job: "j"})},
+			{"ClaimJobs", errOf(s.ClaimJobs(ctx, backend.JobClaim{}))},
+			{"EndJob", s.EndJob(ctx, backend.JobEnd{Job: "j"})},
 			{"Job", errOf(s.Job(ctx, "j"))},
 			{"JobList", errOf(s.JobList(ctx, storage.JobQuery{}))},
 			{"JobCounts", errOf(s.JobCounts(ctx))},
-			{"PurgeJobs", errOf(s.PurgeJobs(ctx, storage.JobPurge{}))},
-			{"PutSchedule", s.PutSchedule(ctx, storage.Schedule{ID: "s"})},
-			{"MoveSchedule", s.MoveSchedule(ctx, storage.ScheduleMove{ID: "s"})},
+			{"PurgeJobs", errOf(s.PurgeJobs(ctx, backend.JobPurge{}))},
+			{"PutSchedule", s.PutSchedule(ctx, backend.Schedule{ID: "s"})},
+			{"MoveSchedule", s.MoveSchedule(ctx, backend.ScheduleMove{ID: "s"})},
 			{"DeleteSchedule", s.DeleteSchedule(ctx, "s")},
 			{"Schedule", errOf(s.Schedule(ctx, "s"))},
-			{"Schedules", errOf(s.Schedules(ctx, storage.ScheduleQuery{}))},
-			{"DueSchedules", errOf3(s.DueSchedules(ctx, storage.Schedule{}, 0))},
+			{"Schedules", errOf(s.Schedules(ctx, backend.ScheduleQuery{}))},
+			{"DueSchedules", errOf3(s.DueSchedules(ctx, backend.Schedule{}, 0))},
 		} {
 			if !yield(c.name, c.err) {
 				return
@@ -109,22 +108,21 @@ func testNotFound(t *testing.T, m Maker) {
 	s := m.open(t)
 	ctx := t.Context()
 	for name, err := range map[string]error{
-		"Release":   s.Release(ctx, storage.Claim{Run: "zz"}, 0, at(1)),
-		"Try":       errOf2(s.Try(ctx, "zz")),
-		"Acquit":    s.Acquit(ctx, storage.Claim{Run: "zz"}),
-		"Messages":  errOf2(s.Messages(ctx, "zz", 0)),
-		"Run":       errOf(s.Run(ctx, "zz")),
-		"Atoms":     errOf(s.Atoms(ctx, "zz", storage.AtomQuery{})),
-		"Atom":      errOf(s.Atom(ctx, "zz", "x")),
-		"AtomsAt":   errOf(s.AtomsAt(ctx, "zz", "x")),
-		"Tries":     errOf(s.Tries(ctx, "zz", "x")),
-		"History":   errOf(s.History(ctx, "zz", 0, 0)),
-		"Undos":     errOf(s.Undos(ctx, "zz", 0, 0)),
-		"RunTimers": errOf(s.RunTimers(ctx, "zz")),
-		"RunTokens": errOf(s.RunTokens(ctx, "zz")),
-		"RenewJob":  s.RenewJob(ctx, "zz", 1, "", time.Second),
-		"EndJob":    s.EndJob(ctx, storage.JobEnd{Job: "zz"}),
-		"Job":       errOf(s.Job(ctx, "zz")),
+		"Release":       s.Release(ctx, backend.Claim{Run: "zz"}, 0, at(1)),
+		"BeginIsolated": errOf2(s.BeginIsolated(ctx, "zz")),
+		"EndIsolation":  s.EndIsolation(ctx, backend.Claim{Run: "zz"}),
+		"Messages":      errOf2(s.Messages(ctx, "zz", 0)),
+		"Run":           errOf(s.Run(ctx, "zz")),
+		"Atoms":         errOf(s.Atoms(ctx, "zz", storage.AtomQuery{})),
+		"Atom":          errOf(s.Atom(ctx, "zz", "x")),
+		"AtomsAt":       errOf(s.AtomsAt(ctx, "zz", "x")),
+		"Tries":         errOf(s.Tries(ctx, "zz", "x")),
+		"History":       errOf(s.History(ctx, "zz", 0, 0)),
+		"Undos":         errOf(s.Undos(ctx, "zz", 0, 0)),
+		"RunTimers":     errOf(s.RunTimers(ctx, "zz")),
+		"RunTokens":     errOf(s.RunTokens(ctx, "zz")),
+		"EndJob":        s.EndJob(ctx, backend.JobEnd{Job: "zz"}),
+		"Job":           errOf(s.Job(ctx, "zz")),
 
 		"NamedRecord": errOf(s.NamedRecord(ctx, "zz", "zz")),
 	} {

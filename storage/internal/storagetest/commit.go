@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -15,11 +16,11 @@ func testCommit(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
-	p.write(t, storage.Checkpoint{Head: storage.Head{
+	p.write(t, backend.Checkpoint{Head: backend.Head{
 		State: states.FlowRunning, Memory: value("frontier"), Started: at(2), Time: at(2),
 	}})
-	p.write(t, storage.Checkpoint{
-		Head: storage.Head{
+	p.write(t, backend.Checkpoint{
+		Head: backend.Head{
 			State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndonePart, Hold: true,
 			Output: inline(1), Failure: &atom.Failure{Atom: "x", Code: "C", Message: "m", Attempt: 2},
 			Started: at(2), Ended: at(3), Time: at(3), Growth: storage.Growth{Iterations: 1 << 40, Waited: 7, Bytes: 1 << 50},
@@ -37,16 +38,16 @@ func testCommit(t *testing.T, m Maker) {
 
 	wrong := p.claim
 	wrong.ID = "someone else's"
-	want(t, "Commit under another id", s.Commit(t.Context(), wrong, p.next(storage.Checkpoint{})), storage.ErrFenced)
+	want(t, "Commit under another id", s.Commit(t.Context(), wrong, p.next(backend.Checkpoint{})), storage.ErrFenced)
 	wrong = p.claim
 	wrong.Fence++
-	want(t, "Commit under another fence", s.Commit(t.Context(), wrong, p.next(storage.Checkpoint{})), storage.ErrFenced)
-	ahead := p.next(storage.Checkpoint{})
+	want(t, "Commit under another fence", s.Commit(t.Context(), wrong, p.next(backend.Checkpoint{})), storage.ErrFenced)
+	ahead := p.next(backend.Checkpoint{})
 	ahead.Head.Seq++
 	want(t, "Commit out of order", s.Commit(t.Context(), p.claim, ahead), storage.ErrFenced)
 	wrong = p.claim
 	wrong.Run = "zz"
-	want(t, "Commit to no run", s.Commit(t.Context(), wrong, p.next(storage.Checkpoint{})), storage.ErrNotFound)
+	want(t, "Commit to no run", s.Commit(t.Context(), wrong, p.next(backend.Checkpoint{})), storage.ErrNotFound)
 }
 
 // testCommitIsAtomic commits checkpoints with records of all kinds. The store refuses them because of what it checks
@@ -59,10 +60,10 @@ func testCommitIsAtomic(t *testing.T, m Maker) {
 	must(t, "PostJob", s.PostJob(t.Context(), storage.Job{ID: "j", Run: "a", Created: at(0)}))
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Sent: at(0)}))
 	p := begin(t, s, "a")
-	full := storage.Checkpoint{
-		Head:     storage.Head{State: states.FlowRunning, Memory: value(1)},
+	full := backend.Checkpoint{
+		Head:     backend.Head{State: states.FlowRunning, Memory: value(1)},
 		Atoms:    []storage.Atom{{Path: "x", Live: true}},
-		Payloads: []storage.Payload{{Data: large("p")}},
+		Payloads: []backend.Payload{{Data: large("p")}},
 		History:  []storage.Entry{{Path: "x", Time: at(1)}},
 		Push:     []storage.Undo{{Path: "x"}},
 		Timers:   []storage.TimerRow{{Path: "x", Due: at(5)}},
@@ -73,10 +74,10 @@ func testCommitIsAtomic(t *testing.T, m Maker) {
 		Messages: []storage.Message{{Run: "to", Kind: "signal"}},
 	}
 	before := load(t, s, "a")
-	for name, spoil := range map[string]func(*storage.Checkpoint){
-		"a child that exists": func(cp *storage.Checkpoint) { cp.Children = append(cp.Children, run("taken")) },
-		"a job's void claim": func(cp *storage.Checkpoint) {
-			cp.Job = &storage.JobEnd{Job: "j", Epoch: 1, ClaimID: "not claimed", State: states.JobComplete}
+	for name, spoil := range map[string]func(*backend.Checkpoint){
+		"a child that exists": func(cp *backend.Checkpoint) { cp.Children = append(cp.Children, run("taken")) },
+		"a job's void claim": func(cp *backend.Checkpoint) {
+			cp.Job = &backend.JobEnd{Job: "j", Epoch: 1, ClaimID: "not claimed", State: states.JobComplete}
 		},
 	} {
 		cp := full
@@ -113,8 +114,8 @@ func testCommitAgain(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
-	cp := p.next(storage.Checkpoint{
-		Head:    storage.Head{State: states.FlowRunning},
+	cp := p.next(backend.Checkpoint{
+		Head:    backend.Head{State: states.FlowRunning},
 		History: []storage.Entry{{Path: "x", Time: at(1)}},
 		Outbox:  []storage.Outgoing{{ID: "o", Target: "bus"}},
 	})
@@ -127,8 +128,8 @@ func testCommitAgain(t *testing.T, m Maker) {
 		t.Fatalf("%d things to send, want 1", len(out))
 	}
 	// A commit that releases the run is recognized, too, until another owner takes the run over.
-	q := &pen{store: s, claim: p.claim, head: storage.Head{Seq: 1, Entries: 1, Time: at(2)}}
-	last := q.next(storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Release: true}})
+	q := &pen{store: s, claim: p.claim, head: backend.Head{Seq: 1, Entries: 1, Time: at(2)}}
+	last := q.next(backend.Checkpoint{Head: backend.Head{State: states.FlowSuccess, Release: true}})
 	must(t, "Commit and release", s.Commit(t.Context(), p.claim, last))
 	must(t, "Commit and release again", s.Commit(t.Context(), p.claim, last))
 	r := begin(t, s, "a")
@@ -142,12 +143,12 @@ func testCommitRelease(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
-	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(50)}})
+	p.write(t, backend.Checkpoint{Head: backend.Head{State: states.FlowRunning, Release: true, Due: at(50)}})
 	got := load(t, s, "a")
 	if got.Owner != "" || !got.Due.Equal(at(50)) {
 		t.Fatalf("after release the owner is %q, due %v", got.Owner, got.Due)
 	}
-	want(t, "Commit after release", p.commit(t.Context(), p.next(storage.Checkpoint{})), storage.ErrFenced)
+	want(t, "Commit after release", p.commit(t.Context(), p.next(backend.Checkpoint{})), storage.ErrFenced)
 
 	p = begin(t, s, "a")
 	if !p.snap.Run.Due.IsZero() {
@@ -155,13 +156,13 @@ func testCommitRelease(t *testing.T, m Maker) {
 	}
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}))
 	before := time.Now().Add(-time.Second)
-	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(50), Wakeups: 0}})
+	p.write(t, backend.Checkpoint{Head: backend.Head{State: states.FlowRunning, Release: true, Due: at(50), Wakeups: 0}})
 	if got := load(t, s, "a").Due; got.Before(before) {
 		t.Errorf("the wakeup counter rose before the release, but the run is due at %v", got)
 	}
 	p = begin(t, s, "a")
 	p.write(t,
-		storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Wakeups: p.snap.Run.Wakeups}})
+		backend.Checkpoint{Head: backend.Head{State: states.FlowRunning, Release: true, Wakeups: p.snap.Run.Wakeups}})
 	if got := load(t, s, "a").Due; !got.IsZero() {
 		t.Errorf("the message was seen, but the run is due at %v", got)
 	}
@@ -171,8 +172,8 @@ func testCommitRelease(t *testing.T, m Maker) {
 		claim, snap, err := s.Load(t.Context(), "a")
 		must(t, "Load", err)
 		p := &pen{store: s, claim: claim, snap: snap, head: headOf(&snap.Run)}
-		p.write(t, storage.Checkpoint{
-			Head: storage.Head{State: states.FlowRunning, Release: true, Wakeups: snap.Run.Wakeups - unread},
+		p.write(t, backend.Checkpoint{
+			Head: backend.Head{State: states.FlowRunning, Release: true, Wakeups: snap.Run.Wakeups - unread},
 		})
 		if got := load(t, s, "a").Due; got.IsZero() != (unread == 0) {
 			t.Errorf("the first commit left %d messages unread, and the run is due at %v", unread, got)
@@ -184,48 +185,48 @@ func testCommitInvalid(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
-	p.write(t, storage.Checkpoint{
-		Payloads: []storage.Payload{{Data: large("p")}},
+	p.write(t, backend.Checkpoint{
+		Payloads: []backend.Payload{{Data: large("p")}},
 		History:  []storage.Entry{{Path: "x"}, {Kind: storage.EntryEvent, Type: "E"}},
 		Push:     []storage.Undo{{Path: "x"}},
 	})
 	before := load(t, s, "a")
-	for name, spoil := range map[string]func(*storage.Checkpoint){
-		"a gap within the history": func(cp *storage.Checkpoint) { cp.History[1].Seq++; cp.Head.Entries++ },
+	for name, spoil := range map[string]func(*backend.Checkpoint){
+		"a gap within the history": func(cp *backend.Checkpoint) { cp.History[1].Seq++; cp.Head.Entries++ },
 		"a gap before the history": func(
-			cp *storage.Checkpoint,
+			cp *backend.Checkpoint,
 		) {
 			cp.History[0].Seq++
 			cp.History[1].Seq++
 			cp.Head.Entries++
 		},
 		"history from the past": func(
-			cp *storage.Checkpoint,
+			cp *backend.Checkpoint,
 		) {
 			cp.History[0].Seq--
 			cp.History[1].Seq--
 			cp.Head.Entries--
 		},
-		"entries that are not there": func(cp *storage.Checkpoint) { cp.History = nil },
-		"a gap in the events":        func(cp *storage.Checkpoint) { cp.History[1].Number++; cp.Head.Events++ },
-		"events that are not there":  func(cp *storage.Checkpoint) { cp.Head.Events++ },
-		"a gap in the payloads":      func(cp *storage.Checkpoint) { cp.Payloads[0].Ref++; cp.Head.Refs++ },
-		"payloads not counted":       func(cp *storage.Checkpoint) { cp.Head.Refs-- },
-		"no such payload in an atom": func(cp *storage.Checkpoint) { cp.Atoms[0].Result.Ref = 3 },
-		"no such payload in a line":  func(cp *storage.Checkpoint) { cp.History[0].Body.Ref = 3 },
-		"no such payload put out":    func(cp *storage.Checkpoint) { cp.Head.Output.Ref = 3 },
-		"no such payload put in":     func(cp *storage.Checkpoint) { cp.Input = &storage.Held{Ref: 3} },
-		"a gap in the undo stack":    func(cp *storage.Checkpoint) { cp.Push[0].N++ },
-		"too much popped":            func(cp *storage.Checkpoint) { cp.Pop = 2; cp.Push = nil },
-		"negative pop":               func(cp *storage.Checkpoint) { cp.Pop = -1 },
-		"a child without an id":      func(cp *storage.Checkpoint) { cp.Children = []storage.Run{{}} },
-		"an endless key": func(cp *storage.Checkpoint) {
-			cp.Messages = []storage.Message{{Run: "a", Key: strings.Repeat("k", storage.MaxID+1)}}
+		"entries that are not there": func(cp *backend.Checkpoint) { cp.History = nil },
+		"a gap in the events":        func(cp *backend.Checkpoint) { cp.History[1].Number++; cp.Head.Events++ },
+		"events that are not there":  func(cp *backend.Checkpoint) { cp.Head.Events++ },
+		"a gap in the payloads":      func(cp *backend.Checkpoint) { cp.Payloads[0].Ref++; cp.Head.Refs++ },
+		"payloads not counted":       func(cp *backend.Checkpoint) { cp.Head.Refs-- },
+		"no such payload in an atom": func(cp *backend.Checkpoint) { cp.Atoms[0].Result.Ref = 3 },
+		"no such payload in a line":  func(cp *backend.Checkpoint) { cp.History[0].Body.Ref = 3 },
+		"no such payload put out":    func(cp *backend.Checkpoint) { cp.Head.Output.Ref = 3 },
+		"no such payload put in":     func(cp *backend.Checkpoint) { cp.Input = &storage.Held{Ref: 3} },
+		"a gap in the undo stack":    func(cp *backend.Checkpoint) { cp.Push[0].N++ },
+		"too much popped":            func(cp *backend.Checkpoint) { cp.Pop = 2; cp.Push = nil },
+		"negative pop":               func(cp *backend.Checkpoint) { cp.Pop = -1 },
+		"a child without an id":      func(cp *backend.Checkpoint) { cp.Children = []storage.Run{{}} },
+		"an endless key": func(cp *backend.Checkpoint) {
+			cp.Messages = []storage.Message{{Run: "a", Key: strings.Repeat("k", backend.MaxID+1)}}
 		},
 	} {
-		cp := p.next(storage.Checkpoint{
+		cp := p.next(backend.Checkpoint{
 			Atoms:    []storage.Atom{{Path: "y"}},
-			Payloads: []storage.Payload{{Data: large("q")}},
+			Payloads: []backend.Payload{{Data: large("q")}},
 			History:  []storage.Entry{{Path: "y"}, {Kind: storage.EntryEvent, Type: "E"}},
 			Push:     []storage.Undo{{Path: "y"}},
 		})
@@ -256,19 +257,19 @@ func testCommitOrigin(t *testing.T, m Maker) {
 		}
 	}
 	expect(storage.Held{Ref: 1, Data: large("in")}, "s1")
-	p.write(t, storage.Checkpoint{Structure: "s2"})
+	p.write(t, backend.Checkpoint{Structure: "s2"})
 	expect(storage.Held{Ref: 1, Data: large("in")}, "s2")
 	input := inline("small")
-	p.write(t, storage.Checkpoint{Input: &input})
+	p.write(t, backend.Checkpoint{Input: &input})
 	expect(input, "s2")
 	input = storage.Held{Ref: 2, Data: large("again")}
-	p.write(t, storage.Checkpoint{Input: &input, Payloads: []storage.Payload{{Data: large("again")}}, Structure: "s3"})
+	p.write(t, backend.Checkpoint{Input: &input, Payloads: []backend.Payload{{Data: large("again")}}, Structure: "s3"})
 	expect(input, "s3")
 	must(t, "Release", s.Release(t.Context(), p.claim, 0, time.Time{}))
-	must(t, "Step", s.Step(t.Context(), "a", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+	must(t, "Step", s.Step(t.Context(), "a", func(snap *backend.Snapshot) (*backend.Checkpoint, error) {
 		same(t, "input in the snapshot", large("again"), snap.Run.Input.Data)
 		none := storage.Held{}
-		cp := storage.Checkpoint{Input: &none, Structure: "s4"}
+		cp := backend.Checkpoint{Input: &none, Structure: "s4"}
 		number(&cp, headOf(&snap.Run), snap.Run.Undos)
 		return &cp, nil
 	}))
@@ -280,8 +281,8 @@ func testCommitOutcome(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
-	head := storage.Head{State: states.FlowRunning, Outcome: storage.Cancelled, Undo: storage.UndonePart, Started: at(1)}
-	p.write(t, storage.Checkpoint{Head: head})
+	head := backend.Head{State: states.FlowRunning, Outcome: storage.Cancelled, Undo: storage.UndonePart, Started: at(1)}
+	p.write(t, backend.Checkpoint{Head: head})
 	got := load(t, s, "a")
 	if got.State != states.FlowRunning || got.Outcome != storage.Cancelled || got.Undo != storage.UndonePart ||
 		!got.Ended.IsZero() {
@@ -299,7 +300,7 @@ func testCommitOutcome(t *testing.T, m Maker) {
 		t.Fatalf("taken up as %+v", p.snap.Run)
 	}
 	head.State, head.Undo, head.Ended, head.Release = states.FlowReverted, storage.UndoneAll, at(4), true
-	p.write(t, storage.Checkpoint{Head: head})
+	p.write(t, backend.Checkpoint{Head: head})
 	if n := ask[int](t, "Purge")(s.Purge(t.Context(), "a")); n != 1 {
 		t.Fatalf("the ended run was not purged")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -51,12 +52,12 @@ func testAtoms(t *testing.T, m Maker) {
 	}
 	c := storage.Atom{Path: "Ship[3]/Pack#2", State: states.TaskSuccess}
 	empty := storage.Atom{Path: "0"}
-	overflows := []storage.Payload{
+	overflows := []backend.Payload{
 		{Data: codec.EncodeTries(0,
 			[]atom.Try{{Value: value("first")}, {Failures: []*atom.Failure{{Code: "B", Message: "busy"}}}})},
 		{Data: codec.EncodeTries(1, []atom.Try{{Value: value("third")}})},
 	}
-	p.write(t, storage.Checkpoint{Payloads: overflows, Atoms: []storage.Atom{empty, b, a, c}})
+	p.write(t, backend.Checkpoint{Payloads: overflows, Atoms: []storage.Atom{empty, b, a, c}})
 	same(t, "atoms", []storage.Atom{empty, c, a, b},
 		ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{})))
 	same(t, "atom", b, ask[storage.Atom](t, "Atom")(s.Atom(t.Context(), "a", "b")))
@@ -79,7 +80,7 @@ func testAtoms(t *testing.T, m Maker) {
 
 	b = storage.Atom{Path: "b", State: states.TaskSuccess, Result: inline(2)}
 	c.Live = true
-	p.write(t, storage.Checkpoint{Atoms: []storage.Atom{b, c}, Forget: []string{"0", "a", "never there"}})
+	p.write(t, backend.Checkpoint{Atoms: []storage.Atom{b, c}, Forget: []string{"0", "a", "never there"}})
 	same(t, "atoms", []storage.Atom{c, b}, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{})))
 	must(t, "Release", s.Release(t.Context(), p.claim, 0, time.Time{}))
 	same(t, "live atoms", []storage.Atom{c}, begin(t, s, "a").snap.Atoms)
@@ -92,7 +93,7 @@ func testHistory(t *testing.T, m Maker) {
 	var all []storage.Entry
 	write := func(entries ...storage.Entry) {
 		t.Helper()
-		cp := p.next(storage.Checkpoint{History: entries})
+		cp := p.next(backend.Checkpoint{History: entries})
 		must(t, "Commit", p.commit(t.Context(), cp))
 		all = append(all, cp.History...)
 	}
@@ -141,19 +142,19 @@ func testPayloads(t *testing.T, m Maker) {
 	create(t, s, run("a"), run("b"))
 	p := begin(t, s, "a")
 	q := begin(t, s, "b")
-	q.write(t, storage.Checkpoint{Payloads: []storage.Payload{{Data: large("of b")}}})
+	q.write(t, backend.Checkpoint{Payloads: []backend.Payload{{Data: large("of b")}}})
 	first, second := large("first"), large("second")
-	p.write(t, storage.Checkpoint{
-		Head:     storage.Head{Output: storage.Held{Ref: 2}},
-		Payloads: []storage.Payload{{Data: first}, {Data: second}},
+	p.write(t, backend.Checkpoint{
+		Head:     backend.Head{Output: storage.Held{Ref: 2}},
+		Payloads: []backend.Payload{{Data: first}, {Data: second}},
 		Atoms: []storage.Atom{
 			{Path: "x", Live: true, Result: storage.Held{Ref: 1}, Input: storage.Held{Ref: 2}},
 			{Path: "y", Live: true, Note: storage.Held{Ref: 1}, RevertResult: storage.Held{Ref: 1}},
 		},
 		History: []storage.Entry{{Kind: storage.EntryAtom, Path: "x", Body: storage.Held{Ref: 1}}},
 	})
-	p.write(t, storage.Checkpoint{ // a later reference to an earlier payload, with its data
-		Head:    storage.Head{Output: storage.Held{Ref: 2, Data: second}},
+	p.write(t, backend.Checkpoint{ // a later reference to an earlier payload, with its data
+		Head:    backend.Head{Output: storage.Held{Ref: 2, Data: second}},
 		Atoms:   []storage.Atom{{Path: "z", Live: true, Result: storage.Held{Ref: 1, Data: first}}},
 		History: []storage.Entry{{Kind: storage.EntryEvent, Type: "E", Body: storage.Held{Ref: 2}}},
 	})
@@ -195,7 +196,7 @@ func testUndoStack(t *testing.T, m Maker) {
 		{3, nil, ""},
 		{0, []storage.Undo{{Path: "e"}}, "1e "},
 	} {
-		p.write(t, storage.Checkpoint{Pop: c.pop, Push: c.push})
+		p.write(t, backend.Checkpoint{Pop: c.pop, Push: c.push})
 		if got := top(0); got != c.want {
 			t.Fatalf("undo stack is %q, want %q", got, c.want)
 		}
@@ -203,7 +204,7 @@ func testUndoStack(t *testing.T, m Maker) {
 			t.Fatalf("the run counts %d undos, want %d", got, p.undos)
 		}
 	}
-	p.write(t, storage.Checkpoint{Push: []storage.Undo{{Path: "f"}, {Path: "g"}}})
+	p.write(t, backend.Checkpoint{Push: []storage.Undo{{Path: "f"}, {Path: "g"}}})
 	if got := top(2); got != "3g 2f " {
 		t.Errorf("top two: %q", got)
 	}
@@ -223,8 +224,8 @@ func testTimers(t *testing.T, m Maker) {
 	retry := storage.TimerRow{Run: "a", Path: "x", Kind: storage.TimerRetry, Due: at(3)}
 	own := storage.TimerRow{Run: "a", Kind: storage.TimerDeadline, Due: at(99)}
 	other := storage.TimerRow{Run: "b", Path: "x", Kind: storage.TimerWait, Due: at(4)}
-	p.write(t, storage.Checkpoint{Timers: []storage.TimerRow{x, retry, own}})
-	q.write(t, storage.Checkpoint{Timers: []storage.TimerRow{other}})
+	p.write(t, backend.Checkpoint{Timers: []storage.TimerRow{x, retry, own}})
+	q.write(t, backend.Checkpoint{Timers: []storage.TimerRow{other}})
 	timers := func(id string) []storage.TimerRow {
 		t.Helper()
 		return ask[[]storage.TimerRow](t, "RunTimers")(s.RunTimers(t.Context(), id))
@@ -235,7 +236,7 @@ func testTimers(t *testing.T, m Maker) {
 
 	x.Due, x.Incarnation = at(6), 2
 	retry.Due = time.Time{}
-	p.write(t, storage.Checkpoint{Timers: []storage.TimerRow{x, retry}})
+	p.write(t, backend.Checkpoint{Timers: []storage.TimerRow{x, retry}})
 	must(t, "Release", s.Release(t.Context(), p.claim, 0, at(6)))
 	same(t, "timers of a, changed", []storage.TimerRow{x, own}, timers("a"))
 	same(t, "timers of b, as they were", []storage.TimerRow{other}, timers("b"))
@@ -250,13 +251,13 @@ func testChildren(t *testing.T, m Maker) {
 	p := begin(t, s, "a")
 	child := storage.Run{ID: "c", Flow: "leg", Parent: "a", Created: at(1), Input: storage.Held{Data: large("in")}}
 	later := storage.Run{ID: "d", Flow: "leg", Parent: "a", Created: at(1), Due: at(90)}
-	p.write(t, storage.Checkpoint{Head: storage.Head{Time: at(1)}, Children: []storage.Run{child, later}})
+	p.write(t, backend.Checkpoint{Head: backend.Head{Time: at(1)}, Children: []storage.Run{child, later}})
 	child.Updated, child.Due, child.Refs, child.Input.Ref = at(1), at(1), 1, 1
 	same(t, "child", child, load(t, s, "c"))
 	later.Updated = at(1)
 	same(t, "child with a time of its own", later, load(t, s, "d"))
 	twin := storage.Run{ID: "twin"}
-	err := p.commit(t.Context(), p.next(storage.Checkpoint{Children: []storage.Run{twin, twin}}))
+	err := p.commit(t.Context(), p.next(backend.Checkpoint{Children: []storage.Run{twin, twin}}))
 	want(t, "two children of one id", err, storage.ErrExists)
 }
 
@@ -282,7 +283,7 @@ func testDefinitions(t *testing.T, m Maker) {
 	same(t, "put again", first, put("h1", "trip", "one"))
 	same(t, "read", first, ask[storage.Definition](t, "Definition")(s.Definition(t.Context(), "h1")))
 	want(t, "no such definition", errOf(s.Definition(t.Context(), "zz")), storage.ErrNotFound)
-	for hashes, q := range map[string]storage.DefinitionQuery{
+	for hashes, q := range map[string]backend.DefinitionQuery{
 		"h3h2h1": {}, "h2h1": {Name: "trip"}, "h3": {Name: "tour"}, "": {Name: "zz"}, "h1": {Name: "trip", Version: 1},
 		"h2": {Name: "trip", Limit: 1}, "h2h1 ": {After: &storage.Definition{Name: "tour", Version: 1}},
 		"h1 ": {After: &second, Limit: 5}, " ": {Name: "tour", After: &storage.Definition{Name: "tour", Version: 1}},

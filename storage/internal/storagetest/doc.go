@@ -1,9 +1,9 @@
-// Package storagetest is the suite that every [storage.Store] passes.
+// Package storagetest is the suite that every [backend.Store] passes.
 //
 //	func TestStore(t *testing.T) {
 //		storagetest.Run(t, storagetest.Maker{
-//			Open: func(testing.TB) storage.Store { return memstore.New() },
-//			Join: func(_ testing.TB, s storage.Store) storage.Store { return s.(*memstore.Store).Join() },
+//			Open: func(testing.TB) backend.Store { return memstore.New() },
+//			Join: func(_ testing.TB, s backend.Store) backend.Store { return s.(*memstore.Store).Join() },
 //		})
 //	}
 //

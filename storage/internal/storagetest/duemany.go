@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // testRaceManyDue lets two stores take over the same runs at once. One store gets each run, and the other one an error.
 func testRaceManyDue(t *testing.T, m Maker) {
 	s := m.open(t)
-	stores := []storage.Store{s, m.join(t, s)}
+	stores := []backend.Store{s, m.join(t, s)}
 	const all = 50
 	for i := range all {
 		create(t, s, dueRun(fmt.Sprint("run", i), at(1)))
@@ -27,9 +28,9 @@ func testRaceManyDue(t *testing.T, m Maker) {
 		}
 		errs := make([]error, len(pens))
 		race(len(pens), func(i int) {
-			head := storage.Head{Release: round%2 == 0, Due: at(1)} // otherwise they stay with the faster store
+			head := backend.Head{Release: round%2 == 0, Due: at(1)} // otherwise they stay with the faster store
 			errs[i] = pens[i].commit(t.Context(),
-				pens[i].next(storage.Checkpoint{Head: head, History: []storage.Entry{{Path: "x"}}}))
+				pens[i].next(backend.Checkpoint{Head: head, History: []storage.Entry{{Path: "x"}}}))
 		})
 		won := map[string]int{}
 		for i, err := range errs {
@@ -58,9 +59,9 @@ func testRaceManyDue(t *testing.T, m Maker) {
 }
 
 // claimDue loads all due runs.
-func claimDue(t *testing.T, s storage.Store) (pens []*pen) {
+func claimDue(t *testing.T, s backend.Store) (pens []*pen) {
 	t.Helper()
-	due, _, err := s.Due(t.Context(), storage.DueQuery{By: time.Now()})
+	due, _, err := s.Due(t.Context(), backend.DueQuery{By: time.Now()})
 	must(t, "Due", err)
 	for i := range due {
 		snap := due[i].Snapshot

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -87,7 +88,7 @@ func selectedEvents(events []storage.Entry, q storage.EventQuery) []storage.Entr
 // commitEvents commits a random part of a history.
 func (p *pen) commitEvents(t *testing.T, random *rand.Rand) {
 	t.Helper()
-	var cp storage.Checkpoint
+	var cp backend.Checkpoint
 	entries, told := random.IntN(5), random.IntN(3) > 0
 	switch random.IntN(12) {
 	case 0:
@@ -105,7 +106,7 @@ func (p *pen) commitEvents(t *testing.T, random *rand.Rand) {
 		}
 		if random.IntN(300) == 0 {
 			data := large(strconv.Itoa(random.IntN(99)))
-			cp.Payloads = append(cp.Payloads, storage.Payload{Data: data})
+			cp.Payloads = append(cp.Payloads, backend.Payload{Data: data})
 			e.Body = storage.Held{Ref: p.head.Refs + int64(len(cp.Payloads)), Data: data}
 		}
 		cp.History = append(cp.History, e)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -22,14 +23,14 @@ func testFamilies(t *testing.T, m Maker) {
 	other := m.join(t, s)
 	born := func(what string, want int64) {
 		t.Helper()
-		for _, s := range []storage.Store{s, other} {
+		for _, s := range []backend.Store{s, other} {
 			same(t, what, want, ask[int64](t, "Descendants")(s.Descendants(t.Context(), "a")))
 		}
 	}
 	create(t, s, run("a"), run("b"))
 	born("without children", 0)
 	p := begin(t, s, "a")
-	first := p.next(storage.Checkpoint{Children: []storage.Run{
+	first := p.next(backend.Checkpoint{Children: []storage.Run{
 		descendant("c", "a", "a", 1),
 		descendant("d", "a", "a", 1),
 	}})
@@ -39,19 +40,19 @@ func testFamilies(t *testing.T, m Maker) {
 		t.Errorf("a child is %+v", got)
 	}
 	must(t, "the same again", s.Commit(t.Context(), p.claim, first))
-	taken := storage.Checkpoint{Children: []storage.Run{descendant("e", "a", "a", 1), descendant("d", "a", "a", 1)}}
+	taken := backend.Checkpoint{Children: []storage.Run{descendant("e", "a", "a", 1), descendant("d", "a", "a", 1)}}
 	want(t, "a child that is there", p.commit(t.Context(), p.next(taken)), storage.ErrExists)
 	born("one commit twice, and one that failed", 2)
 
 	q := begin(t, other, "c")
-	q.write(t, storage.Checkpoint{Children: []storage.Run{
+	q.write(t, backend.Checkpoint{Children: []storage.Run{
 		descendant("c1", "c", "a", 2), run("apart"),
 		descendant("of b", "b", "b", 1),
 	}})
 	born("a child of a child", 3)
 	same(t, "of b", int64(1), ask[int64](t, "Descendants")(s.Descendants(t.Context(), "b")))
-	must(t, "Step", s.Step(t.Context(), "d", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
-		cp := &storage.Checkpoint{Head: headOf(&snap.Run), Children: []storage.Run{descendant("d1", "d", "a", 2)}}
+	must(t, "Step", s.Step(t.Context(), "d", func(snap *backend.Snapshot) (*backend.Checkpoint, error) {
+		cp := &backend.Checkpoint{Head: headOf(&snap.Run), Children: []storage.Run{descendant("d1", "d", "a", 2)}}
 		cp.Head.Time = at(3)
 		return cp, nil
 	}))
@@ -82,7 +83,7 @@ func testFamilies(t *testing.T, m Maker) {
 // Each is counted once.
 func testRaceFamilies(t *testing.T, m Maker) {
 	s := m.open(t)
-	stores := []storage.Store{s, m.join(t, s)}
+	stores := []backend.Store{s, m.join(t, s)}
 	const runs, commits = 8, 10
 	pens := make([]*pen, runs)
 	for i := range pens {
@@ -97,7 +98,7 @@ func testRaceFamilies(t *testing.T, m Maker) {
 				id := pens[i].claim.Run
 				children = append(children, descendant(fmt.Sprintf("%s/%d-%d", id, n, k), id, fmt.Sprint("root", (i+k)%2), 1))
 			}
-			if err := pens[i].commit(t.Context(), pens[i].next(storage.Checkpoint{Children: children})); err != nil {
+			if err := pens[i].commit(t.Context(), pens[i].next(backend.Checkpoint{Children: children})); err != nil {
 				t.Errorf("Commit: %v", err)
 				return
 			}

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/faultstore"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/storagetest"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -15,14 +15,14 @@ import (
 func TestFaultyPasses(t *testing.T) {
 	t.Parallel()
 	var within sync.Map
-	open := func(m *memstore.Store) storage.Store {
+	open := func(m *memstore.Store) backend.Store {
 		s := faultstore.New(m, func(faultstore.Call) faultstore.Fault { return faultstore.Fault{} })
 		within.Store(s, m)
 		return s
 	}
 	storagetest.Run(t, storagetest.Maker{
-		Open: func(testing.TB) storage.Store { return open(memstore.New()) },
-		Join: func(_ testing.TB, s storage.Store) storage.Store {
+		Open: func(testing.TB) backend.Store { return open(memstore.New()) },
+		Join: func(_ testing.TB, s backend.Store) backend.Store {
 			m, _ := within.Load(s)
 			return open(m.(*memstore.Store).Join())
 		},
@@ -37,7 +37,7 @@ func TestFaultyFails(t *testing.T) {
 		seen[c.Method] = true
 		return faultstore.Disk
 	})
-	for name, err := range storagetest.Calls(t.Context(), s, storage.Claim{Run: "a"}) {
+	for name, err := range storagetest.Calls(t.Context(), s, backend.Claim{Run: "a"}) {
 		if !errors.Is(err, faultstore.ErrDisk) || !seen[name] {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -3,29 +3,20 @@ package storagetest
 import (
 	"errors"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/storage"
 )
-
-// longRace is set for long races, which serve as a proof.
-const longRace = "EBB_LONG_RACE"
 
 // fencing is the number of checkpoints of the race, and how many of them must be refused at least. With fewer, the race
 // would prove nothing.
 func fencing() (checkpoints, refused int) {
-	switch {
-	case os.Getenv(longRace) != "":
-		return 100_000, 1000
-	case testing.Short():
-		return 300, 10
-	default:
-		return 2000, 50
-	}
+	return longtest.Count(300, 2000, 100_000), longtest.Count(10, 50, 1000)
 }
 
 // A contested run is taken from its owners repeatedly, without notice.
@@ -33,8 +24,8 @@ type contested struct {
 	id string
 
 	taking sync.Mutex
-	owner  storage.Store
-	claim  storage.Claim
+	owner  backend.Store
+	claim  backend.Claim
 
 	mu   sync.Mutex
 	acks map[int64]int64 // acknowledged commits, by their fence
@@ -44,7 +35,7 @@ type contested struct {
 // they lost. The store has no write of a former owner, and every acknowledged write.
 func testFencing(t *testing.T, m Maker) {
 	s := m.open(t)
-	stores := []storage.Store{s, m.join(t, s)}
+	stores := []backend.Store{s, m.join(t, s)}
 	runs := make([]*contested, 3)
 	for i := range runs {
 		runs[i] = &contested{id: "run" + strconv.Itoa(i), acks: map[int64]int64{}}
@@ -90,7 +81,7 @@ func (c *fenceCount) add(fenced bool) {
 
 // contest takes the run from its present owner, if any. It then makes the given number of commits, or fewer if another
 // worker takes the run.
-func (c *contested) contest(t *testing.T, by storage.Store, count *fenceCount, commits int) {
+func (c *contested) contest(t *testing.T, by backend.Store, count *fenceCount, commits int) {
 	t.Helper()
 	p := c.take(t, by)
 	if p == nil {
@@ -98,7 +89,7 @@ func (c *contested) contest(t *testing.T, by storage.Store, count *fenceCount, c
 	}
 	for range commits {
 		fence := p.claim.Fence
-		err := p.commit(t.Context(), p.next(storage.Checkpoint{
+		err := p.commit(t.Context(), p.next(backend.Checkpoint{
 			Atoms:   []storage.Atom{{Path: "x", Live: true, Attempt: int(fence)}},
 			History: []storage.Entry{{Path: strconv.FormatInt(fence, 10)}},
 		}))
@@ -118,7 +109,7 @@ func (c *contested) contest(t *testing.T, by storage.Store, count *fenceCount, c
 
 // take releases the run in the name of its owner, without telling the owner, and begins
 // the run.
-func (c *contested) take(t *testing.T, by storage.Store) *pen {
+func (c *contested) take(t *testing.T, by backend.Store) *pen {
 	t.Helper()
 	c.taking.Lock()
 	defer c.taking.Unlock()
@@ -138,7 +129,7 @@ func (c *contested) take(t *testing.T, by storage.Store) *pen {
 }
 
 // expect compares the stored records with the acknowledged commits.
-func (c *contested) expect(t *testing.T, s storage.Store) {
+func (c *contested) expect(t *testing.T, s backend.Store) {
 	t.Helper()
 	got := map[int64]int64{}
 	last := int64(0)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -16,7 +17,7 @@ const manyJobs = 40
 func jobNo(i int) string { return fmt.Sprintf("r%02d", i) }
 
 // forJob posts a job and returns the run that it asks for.
-func forJob(t *testing.T, s storage.Store, i int) storage.Run {
+func forJob(t *testing.T, s backend.Store, i int) storage.Run {
 	t.Helper()
 	post(t, s, storage.Job{ID: jobNo(i), Run: jobNo(i), Created: at(0)})
 	r := run(jobNo(i))
@@ -25,16 +26,16 @@ func forJob(t *testing.T, s storage.Store, i int) storage.Run {
 }
 
 // ofJob is a checkpoint that ends a job.
-func ofJob(i int, state states.Job, failure *atom.Failure) storage.Checkpoint {
-	return storage.Checkpoint{
-		Head: storage.Head{State: states.FlowRunning, Failure: failure}, Job: &storage.JobEnd{
+func ofJob(i int, state states.Job, failure *atom.Failure) backend.Checkpoint {
+	return backend.Checkpoint{
+		Head: backend.Head{State: states.FlowRunning, Failure: failure}, Job: &backend.JobEnd{
 			Job: jobNo(i), State: state,
 			Failure: failure,
 		},
 	}
 }
 
-func wantJob(t *testing.T, s storage.Store, i int, state states.Job) {
+func wantJob(t *testing.T, s backend.Store, i int, state states.Job) {
 	t.Helper()
 	if j, err := s.Job(t.Context(), jobNo(i)); err != nil || j.State != state || j.Failure != nil ||
 		j.Ended.IsZero() == state.Ended() {
@@ -68,11 +69,11 @@ func testJobsOfNewRuns(t *testing.T, m Maker) {
 func testJobsOfManyRuns(t *testing.T, m Maker) {
 	const foreign, parked, ended = 5, 18, 30
 	s := m.open(t)
-	pens, ends, errs := make([]*pen, manyJobs), make([]storage.Checkpoint, manyJobs), make([]error, manyJobs)
+	pens, ends, errs := make([]*pen, manyJobs), make([]backend.Checkpoint, manyJobs), make([]error, manyJobs)
 	for i := range pens {
 		pens[i], ends[i] = newRun(t, s, forJob(t, s, i)), ofJob(i, states.JobComplete, nil)
 		if i%2 == 0 || i == foreign {
-			pens[i].write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}})
+			pens[i].write(t, backend.Checkpoint{Head: backend.Head{State: states.FlowRunning}})
 		}
 	}
 	pens[parked].write(t, ofJob(parked, states.JobParked, &atom.Failure{Code: "Lost"}))

@@ -3,6 +3,7 @@ package storagetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,23 +12,24 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-func post(t tester, s storage.Store, jobs ...storage.Job) {
+func post(t tester, s backend.Store, jobs ...storage.Job) {
 	t.Helper()
 	for _, j := range jobs {
 		must(t, "PostJob", s.PostJob(t.Context(), j))
 	}
 }
 
-func claim(t tester, s storage.Store, q storage.JobClaim) []storage.Job {
+func claim(t tester, s backend.Store, q backend.JobClaim) []storage.Job {
 	t.Helper()
 	return ask[[]storage.Job](t, "ClaimJobs")(s.ClaimJobs(t.Context(), q))
 }
 
-func job(t tester, s storage.Store) storage.Job {
+func job(t tester, s backend.Store) storage.Job {
 	t.Helper()
 	return ask[storage.Job](t, "Job")(s.Job(t.Context(), "j"))
 }
@@ -44,10 +46,25 @@ func testPostJobs(t *testing.T, m Maker) {
 	for i := range cap(list) {
 		list = append(list, storage.Job{ID: string(rune('t' - i)), Flow: "second"})
 	}
+	for what, other := range map[string]storage.Job{
+		"flow": list[18], "run": {ID: "b", Flow: "first", Run: "other"}, "input": {ID: "b", Flow: "first", Input: value(1)},
+		"input of an earlier one in the list": {ID: "t", Flow: "second", Input: value(1)},
+	} {
+		err := s.PostJob(t.Context(), append(slices.Delete(slices.Clone(list), 18, 19), other)...)
+		want(t, "PostJob of another "+what, err, storage.ErrJobDiffers)
+		says := fmt.Sprintf("job %q has another %s", other.ID, strings.Fields(what)[0])
+		if err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("another %s: %v", what, err)
+		}
+		if all, err := s.JobList(t.Context(), storage.JobQuery{}); err != nil || len(all) != 1 {
+			t.Errorf("posted beside another %s: %d jobs, %v", what, len(all)-1, err)
+		}
+	}
+	list[18] = storage.Job{ID: "b", Flow: "first", Input: atom.FromJSON([]byte("{}"))}
 	list = append(list, list[0])
 	want(t, "PostJob", s.PostJob(t.Context(), list...), storage.ErrExists)
 	var got strings.Builder
-	for _, j := range claim(t, s, storage.JobClaim{Flows: []string{"second"}, Lease: time.Hour, Limit: 100}) {
+	for _, j := range claim(t, s, backend.JobClaim{Flows: []string{"second"}, Lease: time.Hour, Limit: 100}) {
 		got.WriteString(j.ID)
 	}
 	if got.String() != "tsrqponmlkjihgfedca" {
@@ -56,6 +73,55 @@ func testPostJobs(t *testing.T, m Maker) {
 	if j, err := s.Job(t.Context(), "b"); err != nil || j.Flow != "first" {
 		t.Errorf("the job that was there is %+v, %v", j, err)
 	}
+}
+
+// testUniqueJobs posts jobs with a Unique: at most one of them is open. What cannot be posted gets the ID of the open
+// one.
+func testUniqueJobs(t *testing.T, m Maker) {
+	s := m.open(t)
+	posted := func(ids, unique string, then ...string) {
+		t.Helper()
+		var list []storage.Job
+		for _, id := range ids {
+			list = append(list, storage.Job{ID: string(id), Run: "run of " + string(id), Flow: "f", Unique: unique})
+		}
+		err := s.PostJob(t.Context(), list...)
+		if (err != nil) != (strings.Join(then, "") != ids) || err != nil && !errors.Is(err, storage.ErrExists) {
+			t.Errorf("posted %s of %q: %v", ids, unique, err)
+		}
+		for i, want := range then {
+			if list[i].ID != want || list[i].Run != "run of "+want {
+				t.Errorf("posted %s of %q: got %+v, want the job %s", ids, unique, list[i], want)
+			}
+		}
+	}
+	posted("a", "k", "a")
+	posted("bc", "k", "a", "a")
+	posted("def", "other", "d", "d", "d")
+	posted("gh", "", "g", "h")
+	want(t, "PostJob again", s.PostJob(t.Context(), storage.Job{ID: "a", Run: "run of a", Flow: "f", Unique: "k"}),
+		storage.ErrExists)
+	for _, id := range []string{"b", "c", "e", "f"} {
+		if _, err := s.Job(t.Context(), id); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("job %s: %v", id, err)
+		}
+	}
+	if j, err := s.Job(t.Context(), "a"); err != nil || j.Unique != "k" {
+		t.Errorf("job a: %+v, %v", j, err)
+	}
+	// It is open while it is claimed, is set aside, or waits; not once it has ended.
+	one := claim(t, s, backend.JobClaim{Lease: time.Hour})[0]
+	posted("b", "k", "a")
+	must(t, "EndJob", s.EndJob(t.Context(), backend.JobEnd{
+		Job: "a", Epoch: one.Epoch, ClaimID: one.ClaimID, State: states.JobParked,
+	}))
+	posted("b", "k", "a")
+	must(t, "EndJob", s.EndJob(t.Context(), backend.JobEnd{Job: "a", State: states.JobComplete}))
+	posted("b", "k", "b")
+	posted("c", "k", "b")
+	want(t, "a Unique that is too long", s.PostJob(t.Context(), storage.Job{
+		ID: "z", Flow: "f", Unique: strings.Repeat("k", backend.MaxID+1),
+	}), storage.ErrInvalid)
 }
 
 func testJobs(t *testing.T, m Maker) {
@@ -74,7 +140,7 @@ func testJobs(t *testing.T, m Maker) {
 	_, err := s.Job(t.Context(), "k")
 	want(t, "Job beside one that is invalid", err, storage.ErrNotFound)
 
-	got := claim(t, s, storage.JobClaim{Labels: j.Labels, Lease: time.Hour, Limit: 5})
+	got := claim(t, s, backend.JobClaim{Labels: j.Labels, Lease: time.Hour, Limit: 5})
 	if len(got) != 1 {
 		t.Fatalf("claimed %d jobs", len(got))
 	}
@@ -86,14 +152,7 @@ func testJobs(t *testing.T, m Maker) {
 	}
 	same(t, "job", got[0], job(t, s))
 
-	must(t, "RenewJob", s.RenewJob(t.Context(), "j", 1, got[0].ClaimID, 3*time.Hour))
-	if left := time.Until(job(t, s).Lease); left < 2*time.Hour {
-		t.Errorf("renewed for %v", left)
-	}
-	want(t, "RenewJob of another epoch", s.RenewJob(t.Context(), "j", 2, got[0].ClaimID, time.Hour), storage.ErrFenced)
-	want(t, "RenewJob of another claim", s.RenewJob(t.Context(), "j", 1, "other", time.Hour), storage.ErrFenced)
-
-	end := storage.JobEnd{
+	end := backend.JobEnd{
 		Job: "j", Epoch: 1, ClaimID: got[0].ClaimID, State: states.JobParked, NotUntil: at(5),
 		Failure: &atom.Failure{Code: "C"},
 	}
@@ -109,8 +168,7 @@ func testJobs(t *testing.T, m Maker) {
 		&atom.Failure{Code: "C"}
 	same(t, "parked job", parked, job(t, s))
 	want(t, "EndJob again", s.EndJob(t.Context(), end), storage.ErrFenced)
-	want(t, "RenewJob of an ended claim", s.RenewJob(t.Context(), "j", 1, got[0].ClaimID, time.Hour), storage.ErrFenced)
-	if got := claim(t, s, storage.JobClaim{Labels: j.Labels, Lease: time.Hour, Limit: 5}); len(got) != 0 {
+	if got := claim(t, s, backend.JobClaim{Labels: j.Labels, Lease: time.Hour, Limit: 5}); len(got) != 0 {
 		t.Errorf("a parked job was claimed")
 	}
 }
@@ -120,26 +178,24 @@ func testJobClaims(t *testing.T, m Maker) {
 	other := m.join(t, s)
 	post(t, s, storage.Job{ID: "later", State: states.JobScheduled, NotUntil: time.Now().Add(time.Hour), Created: at(0)})
 	post(t, s, storage.Job{ID: "j", Created: at(0)})
-	q := storage.JobClaim{Lease: time.Hour, Limit: 5}
-	first := claim(t, s, q)
+	q := backend.JobClaim{Lease: time.Hour, Limit: 5}
+	first := claim(t, s, backend.JobClaim{Lease: -time.Second, Limit: 5})
 	if len(first) != 1 || first[0].ID != "j" {
 		t.Fatalf("claimed %+v", first)
 	}
-	if got := claim(t, other, q); len(got) != 0 {
-		t.Fatalf("a claimed job was claimed again: %+v", got)
-	}
 	// After the lease expired, another process has the job, and the store refuses the first one.
-	must(t, "RenewJob", s.RenewJob(t.Context(), "j", 1, first[0].ClaimID, -time.Second))
 	second := claim(t, other, q)
 	if len(second) != 1 || second[0].Epoch != 2 || second[0].Attempts != 2 || second[0].ClaimID == first[0].ClaimID {
 		t.Fatalf("second claim is %+v", second)
 	}
-	late := storage.JobEnd{Job: "j", Epoch: 1, ClaimID: first[0].ClaimID, State: states.JobComplete}
+	if got := claim(t, s, q); len(got) != 0 {
+		t.Fatalf("a claimed job was claimed again: %+v", got)
+	}
+	late := backend.JobEnd{Job: "j", Epoch: 1, ClaimID: first[0].ClaimID, State: states.JobComplete}
 	want(t, "EndJob by the first", s.EndJob(t.Context(), late), storage.ErrFenced)
-	want(t, "RenewJob by the first", s.RenewJob(t.Context(), "j", 1, first[0].ClaimID, time.Hour), storage.ErrFenced)
 
 	// After a release, the epoch continues.
-	must(t, "EndJob", other.EndJob(t.Context(), storage.JobEnd{
+	must(t, "EndJob", other.EndJob(t.Context(), backend.JobEnd{
 		Job: "j", Epoch: 2, ClaimID: second[0].ClaimID, State: states.JobUnclaimed,
 	}))
 	third := claim(t, s, q)
@@ -184,7 +240,7 @@ func testJobsOfDefinitions(t *testing.T, m Maker) {
 		{nil, []string{"klingon", "spec2016"}, "both!"},
 		{nil, []string{"asl/spec2016", "romulan"}, ""},
 	}
-	claimed := func(what string, q storage.JobClaim) {
+	claimed := func(what string, q backend.JobClaim) {
 		t.Helper()
 		q.Lease, q.Limit = time.Hour, len(board)
 		for _, a := range asked {
@@ -194,22 +250,22 @@ func testJobsOfDefinitions(t *testing.T, m Maker) {
 				t.Errorf("%s: %q of %q: claimed %q, want %q", what, a.languages, a.flows, got, a.want)
 			}
 			for _, j := range list {
-				must(t, "EndJob", s.EndJob(t.Context(), storage.JobEnd{
+				must(t, "EndJob", s.EndJob(t.Context(), backend.JobEnd{
 					Job: j.ID, Epoch: j.Epoch, ClaimID: j.ClaimID, State: states.JobUnclaimed,
 				}))
 			}
 		}
 	}
-	claimed("plain", storage.JobClaim{})
-	claimed("with offers", storage.JobClaim{Labels: map[string]string{"gpu": "yes"}})
+	claimed("plain", backend.JobClaim{})
+	claimed("with offers", backend.JobClaim{Labels: map[string]string{"gpu": "yes"}})
 	setLimits(t, s, storage.Limit{Flow: "full", Rate: 1, Per: time.Hour})
 	post(t, s, storage.Job{ID: "full", Flow: "full", Created: at(0), Priority: 9})
 	post(t, s, storage.Job{ID: "more", Flow: "full", Created: at(0), Priority: -9})
-	list := claim(t, s, storage.JobClaim{Flows: []string{"full"}, Lease: time.Hour, Limit: 9})
+	list := claim(t, s, backend.JobClaim{Flows: []string{"full"}, Lease: time.Hour, Limit: 9})
 	if got := joined(list, jobID); got != "full" {
 		t.Errorf("claimed %q under a rate of 1", got)
 	}
-	claimed("with a rate that is used up", storage.JobClaim{})
+	claimed("with a rate that is used up", backend.JobClaim{})
 }
 
 func testJobOrder(t *testing.T, m Maker) {
@@ -246,7 +302,7 @@ func testJobOrder(t *testing.T, m Maker) {
 	counts := func() string {
 		t.Helper()
 		var all []string
-		for _, c := range ask[[]storage.JobCount](t, "JobCounts")(s.JobCounts(t.Context())) {
+		for _, c := range ask[[]backend.JobCount](t, "JobCounts")(s.JobCounts(t.Context())) {
 			all = append(all, fmt.Sprintf("%v %d %v", c.State, c.Jobs, c.Since.Equal(at(0))))
 		}
 		return strings.Join(all, ", ")
@@ -254,29 +310,29 @@ func testJobOrder(t *testing.T, m Maker) {
 	if got := counts(); got != "UNCLAIMED 5 true, SCHEDULED 1 false, PARKED 1 false" {
 		t.Errorf("counted %s", got)
 	}
-	take := func(q storage.JobClaim) string {
+	take := func(q backend.JobClaim) string {
 		t.Helper()
 		q.Lease = time.Hour
 		return joined(claim(t, s, q), jobID)
 	}
 	for _, c := range []struct {
-		q    storage.JobClaim
+		q    backend.JobClaim
 		want string
 	}{
-		{storage.JobClaim{Flows: []string{"tour"}, Limit: 9}, "c"},
-		{storage.JobClaim{}, "b"},
-		{storage.JobClaim{Flows: []string{"trip", "tour"}, Limit: 2}, "ea"},
-		{storage.JobClaim{Labels: map[string]string{"gpu": "no"}, Limit: 9}, "f"},
-		{storage.JobClaim{Labels: map[string]string{"gpu": "yes", "more": "x"}, Limit: 9}, "d"},
-		{storage.JobClaim{Limit: 9}, ""},
+		{backend.JobClaim{Flows: []string{"tour"}, Limit: 9}, "c"},
+		{backend.JobClaim{}, "b"},
+		{backend.JobClaim{Flows: []string{"trip", "tour"}, Limit: 2}, "ea"},
+		{backend.JobClaim{Labels: map[string]string{"gpu": "no"}, Limit: 9}, "f"},
+		{backend.JobClaim{Labels: map[string]string{"gpu": "yes", "more": "x"}, Limit: 9}, "d"},
+		{backend.JobClaim{Limit: 9}, ""},
 	} {
 		if got := take(c.q); got != c.want {
 			t.Errorf("%+v took %q, want %q", c.q, got, c.want)
 		}
 	}
-	must(t, "EndJob", s.EndJob(t.Context(), storage.JobEnd{Job: "g", State: states.JobComplete}))
+	must(t, "EndJob", s.EndJob(t.Context(), backend.JobEnd{Job: "g", State: states.JobComplete}))
 	post(t, s, storage.Job{ID: "h", Flow: "trip", State: states.JobScheduled, Created: at(7), NotUntil: at(10)})
-	late := ask[[]storage.JobCount](t, "JobCounts")(s.JobCounts(t.Context()))
+	late := ask[[]backend.JobCount](t, "JobCounts")(s.JobCounts(t.Context()))
 	if got := counts(); got != "CLAIMED 6 true, SCHEDULED 1 false" || !late[1].Since.Equal(at(10)) {
 		t.Errorf("counted %s", got)
 	}
@@ -286,10 +342,10 @@ func testJobEndInCommit(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
 	post(t, s, storage.Job{ID: "j", Run: "a", Created: at(0)})
-	claimed := claim(t, s, storage.JobClaim{Lease: time.Hour})[0]
+	claimed := claim(t, s, backend.JobClaim{Lease: time.Hour})[0]
 	p := begin(t, s, "a")
-	end := storage.JobEnd{Job: "j", Epoch: claimed.Epoch, ClaimID: "other", State: states.JobComplete}
-	cp := storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Release: true}, Job: &end}
+	end := backend.JobEnd{Job: "j", Epoch: claimed.Epoch, ClaimID: "other", State: states.JobComplete}
+	cp := backend.Checkpoint{Head: backend.Head{State: states.FlowSuccess, Release: true}, Job: &end}
 	want(t, "Commit under a void claim of the job", p.commit(t.Context(), p.next(cp)), storage.ErrFenced)
 	if got := load(t, s, "a"); got.State != states.FlowPending || got.Seq != 0 {
 		t.Fatalf("the run was written: %+v", got)
@@ -302,8 +358,8 @@ func testJobEndInCommit(t *testing.T, m Maker) {
 	if got := load(t, s, "a"); got.State != states.FlowSuccess || got.Owner != "" {
 		t.Errorf("run is %+v", got)
 	}
-	must(t, "Commit again", s.Commit(t.Context(), p.claim, &storage.Checkpoint{
-		Head: storage.Head{State: states.FlowSuccess, Release: true}, Job: &end,
+	must(t, "Commit again", s.Commit(t.Context(), p.claim, &backend.Checkpoint{
+		Head: backend.Head{State: states.FlowSuccess, Release: true}, Job: &end,
 	}))
 }
 
@@ -313,11 +369,11 @@ func testJobOfDeadOwner(t *testing.T, m Maker) {
 	for i := range 3 {
 		post(t, s, storage.Job{ID: strconv.Itoa(i), Created: at(0)})
 	}
-	if n := len(claim(t, other, storage.JobClaim{Lease: time.Hour, Limit: 3})); n != 3 {
+	if n := len(claim(t, other, backend.JobClaim{Lease: time.Hour, Limit: 3})); n != 3 {
 		t.Fatalf("claimed %d jobs", n)
 	}
 	must(t, "Close", other.Close())
-	if n := len(claim(t, s, storage.JobClaim{Lease: time.Hour, Limit: 3})); n != 3 {
+	if n := len(claim(t, s, backend.JobClaim{Lease: time.Hour, Limit: 3})); n != 3 {
 		t.Errorf("took over %d of the closed store's 3 jobs", n)
 	}
 }
@@ -327,7 +383,7 @@ func testJobOfDeadOwner(t *testing.T, m Maker) {
 func testJobOfRun(t *testing.T, m Maker) {
 	s := m.open(t)
 	post(t, s, storage.Job{ID: "j", Run: "a", Created: at(0)})
-	claimed := claim(t, s, storage.JobClaim{Lease: time.Hour})[0]
+	claimed := claim(t, s, backend.JobClaim{Lease: time.Hour})[0]
 	other := run("b")
 	other.Job = "j"
 	want(t, "Create of a run that the job does not want", s.Create(t.Context(), other), storage.ErrFenced)
@@ -346,35 +402,35 @@ func testJobOfRun(t *testing.T, m Maker) {
 	if its.State != states.JobClaimed || its.ClaimID != "" || its.Owner != "" || !its.Lease.IsZero() || its.Attempts != 0 {
 		t.Errorf("job is %+v", its)
 	}
-	want(t, "RenewJob by who claimed it", s.RenewJob(t.Context(), "j", 1, claimed.ClaimID, time.Hour), storage.ErrFenced)
-	want(t, "RenewJob without a claim", s.RenewJob(t.Context(), "j", 1, "", time.Hour), storage.ErrFenced)
-	want(t, "EndJob without a claim", s.EndJob(t.Context(), storage.JobEnd{Job: "j", State: states.JobComplete}),
+	end := backend.JobEnd{Job: "j", Epoch: 1, ClaimID: claimed.ClaimID, State: states.JobComplete}
+	want(t, "EndJob by who claimed it", s.EndJob(t.Context(), end), storage.ErrFenced)
+	want(t, "EndJob without a claim", s.EndJob(t.Context(), backend.JobEnd{Job: "j", State: states.JobComplete}),
 		storage.ErrFenced)
-	if again := claim(t, s, storage.JobClaim{Lease: time.Hour}); len(again) != 0 {
+	if again := claim(t, s, backend.JobClaim{Lease: time.Hour}); len(again) != 0 {
 		t.Errorf("it was claimed again: %+v", again)
 	}
 
 	create(t, s, run("c"))
 	c := begin(t, s, "c")
-	foreign := storage.Checkpoint{
-		Head: storage.Head{State: states.FlowRunning},
-		Job:  &storage.JobEnd{Job: "j", State: states.JobComplete},
+	foreign := backend.Checkpoint{
+		Head: backend.Head{State: states.FlowRunning},
+		Job:  &backend.JobEnd{Job: "j", State: states.JobComplete},
 	}
 	want(t, "Commit that ends another run's job", c.commit(t.Context(), c.next(foreign)), storage.ErrFenced)
 
 	p := begin(t, s, "a")
 	failure := &atom.Failure{Code: "RevertFailed"}
-	p.write(t, storage.Checkpoint{
-		Head: storage.Head{State: states.FlowSuspended, Hold: true, Failure: failure, Release: true},
-		Job:  &storage.JobEnd{Job: "j", State: states.JobParked, Failure: failure},
+	p.write(t, backend.Checkpoint{
+		Head: backend.Head{State: states.FlowSuspended, Hold: true, Failure: failure, Release: true},
+		Job:  &backend.JobEnd{Job: "j", State: states.JobParked, Failure: failure},
 	})
 	if got := job(t, s); got.State != states.JobParked || got.Failure == nil || got.Failure.Code != "RevertFailed" {
 		t.Errorf("job is %+v", got)
 	}
 	p = begin(t, s, "a")
-	over := storage.Checkpoint{
-		Head: storage.Head{State: states.FlowReverted, Release: true},
-		Job:  &storage.JobEnd{Job: "j", State: states.JobComplete},
+	over := backend.Checkpoint{
+		Head: backend.Head{State: states.FlowReverted, Release: true},
+		Job:  &backend.JobEnd{Job: "j", State: states.JobComplete},
 	}
 	p.write(t, over)
 	if got := job(t, s); got.State != states.JobComplete || got.Failure != nil {
@@ -398,14 +454,14 @@ func testJobChanged(t *testing.T, m Maker) {
 		states.JobUnclaimed, states.JobParked, states.JobUnclaimed, states.JobScheduled,
 		states.JobComplete,
 	} {
-		must(t, "EndJob", s.EndJob(t.Context(), storage.JobEnd{Job: "j", State: to, NotUntil: at(9)}))
+		must(t, "EndJob", s.EndJob(t.Context(), backend.JobEnd{Job: "j", State: to, NotUntil: at(9)}))
 		if got := job(t, s); got.State != to || !got.NotUntil.Equal(at(9)) {
 			t.Errorf("job is %+v, want %v", got, to)
 		}
 	}
-	want(t, "EndJob of one that has ended", s.EndJob(t.Context(), storage.JobEnd{Job: "j", State: states.JobUnclaimed}),
+	want(t, "EndJob of one that has ended", s.EndJob(t.Context(), backend.JobEnd{Job: "j", State: states.JobUnclaimed}),
 		storage.ErrInvalid)
-	want(t, "EndJob of none", s.EndJob(t.Context(), storage.JobEnd{Job: "none", State: states.JobUnclaimed}),
+	want(t, "EndJob of none", s.EndJob(t.Context(), backend.JobEnd{Job: "none", State: states.JobUnclaimed}),
 		storage.ErrNotFound)
 }
 
@@ -436,8 +492,8 @@ func testNeeds(t *testing.T, m Maker) {
 		{map[string]string{"gpu": "yes", "zone": "eu"}, "abde"},
 		{map[string]string{"zone": "eu"}, "ae"},
 	} {
-		due, _, err := s.Due(t.Context(), storage.DueQuery{By: time.Now(), Offers: c.offers})
-		if got := joined(due, func(d storage.Due) string { return d.Run }); err != nil || got != c.want {
+		due, _, err := s.Due(t.Context(), backend.DueQuery{By: time.Now(), Offers: c.offers})
+		if got := joined(due, func(d backend.Due) string { return d.Run }); err != nil || got != c.want {
 			t.Errorf("with %v: %q, want %q (%v)", c.offers, got, c.want, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -24,21 +25,21 @@ func good(tb testing.TB, err error) {
 }
 
 // runningAt returns a checkpoint of a run that continues.
-func runningAt(seq int64) *storage.Checkpoint {
+func runningAt(seq int64) *backend.Checkpoint {
 	now := time.Now()
-	return &storage.Checkpoint{Head: storage.Head{Seq: seq, State: states.FlowRunning, Started: now, Time: now}}
+	return &backend.Checkpoint{Head: backend.Head{Seq: seq, State: states.FlowRunning, Started: now, Time: now}}
 }
 
 // lastOf returns a checkpoint that ends the run and releases it.
-func lastOf(seq int64) *storage.Checkpoint {
+func lastOf(seq int64) *backend.Checkpoint {
 	now := time.Now()
-	return &storage.Checkpoint{Head: storage.Head{
+	return &backend.Checkpoint{Head: backend.Head{
 		Seq: seq, State: states.FlowSuccess, Outcome: storage.Succeeded, Started: now, Ended: now, Time: now, Release: true,
 	}}
 }
 
 // holds checks which run holds a key. "" means none.
-func holds(tb testing.TB, s storage.Store, key, want string) {
+func holds(tb testing.TB, s backend.Store, key, want string) {
 	tb.Helper()
 	run, err := s.OpenRun(tb.Context(), key)
 	switch {
@@ -76,7 +77,7 @@ func testKeys(t *testing.T, m Maker) {
 	good(t, s.Create(ctx, storage.Run{ID: "none", Flow: "f"}))
 	good(t, s.Create(ctx, storage.Run{ID: "neither", Flow: "f"}))
 
-	claim, _, err := storage.ClaimNew(storage.Run{ID: "c", Flow: "f", Key: "k"})
+	claim, _, err := backend.ClaimNew(storage.Run{ID: "c", Flow: "f", Key: "k"})
 	good(t, err)
 	taken(t, s.Commit(ctx, claim, runningAt(0)), "a")
 
@@ -120,14 +121,14 @@ func testKeys(t *testing.T, m Maker) {
 	holds(t, s, "k", "e")
 
 	// One commit that creates and ends a run.
-	claim, _, err = storage.ClaimNew(storage.Run{ID: "short", Flow: "f", Key: "s"})
+	claim, _, err = backend.ClaimNew(storage.Run{ID: "short", Flow: "f", Key: "s"})
 	good(t, err)
 	good(t, s.Commit(ctx, claim, lastOf(0)))
 	holds(t, s, "s", "")
 	if stray, err := s.StrayKeys(ctx, 0); err != nil || len(stray) > 0 {
 		t.Error("keys are held by runs that are not open:", stray, err)
 	}
-	long := storage.Run{ID: "long", Flow: "f", Key: string(make([]byte, storage.MaxID+1))}
+	long := storage.Run{ID: "long", Flow: "f", Key: string(make([]byte, backend.MaxID+1))}
 	if err := s.Create(ctx, long); !errors.Is(err, storage.ErrInvalid) {
 		t.Error("a key that is too long:", err)
 	}
@@ -135,7 +136,7 @@ func testKeys(t *testing.T, m Maker) {
 
 // testRaceKeys starts runs with the same keys from several processes at once. In each round, one run gets the key.
 func testRaceKeys(t *testing.T, m Maker) {
-	stores := []storage.Store{m.open(t)}
+	stores := []backend.Store{m.open(t)}
 	for len(stores) < 3 {
 		stores = append(stores, m.join(t, stores[0]))
 	}
@@ -151,8 +152,8 @@ func testRaceKeys(t *testing.T, m Maker) {
 				if i%2 == 0 {
 					err = s.Create(t.Context(), run)
 				} else {
-					var claim storage.Claim
-					if claim, _, err = storage.ClaimNew(run); err == nil {
+					var claim backend.Claim
+					if claim, _, err = backend.ClaimNew(run); err == nil {
 						cp := runningAt(0)
 						cp.Head.Release = true
 						err = s.Commit(t.Context(), claim, cp)
@@ -186,7 +187,7 @@ type keyModel struct {
 func (m *keyModel) begin(id, key string) { m.holder[key], m.open[id] = id, key }
 
 // start creates a run. It succeeds only if the run's key is free.
-func (m *keyModel) start(t *rapid.T, s storage.Store, id, key string) {
+func (m *keyModel) start(t *rapid.T, s backend.Store, id, key string) {
 	err := s.Create(t.Context(), storage.Run{ID: id, Flow: "f", Key: key})
 	if (err == nil) != (m.holder[key] == "") {
 		t.Fatalf("start with key %q, which %q has: %v", key, m.holder[key], err)
@@ -197,7 +198,7 @@ func (m *keyModel) start(t *rapid.T, s storage.Store, id, key string) {
 }
 
 // end ends an open run. If the run has a successor, the successor holds its key next.
-func (m *keyModel) end(t *rapid.T, s storage.Store, id, successor string) {
+func (m *keyModel) end(t *rapid.T, s backend.Store, id, successor string) {
 	key := m.open[id]
 	claim, _, err := s.Begin(t.Context(), id)
 	if err != nil {
@@ -220,7 +221,7 @@ func (m *keyModel) end(t *rapid.T, s storage.Store, id, successor string) {
 // testKeyModel compares random starts, ends and successors over two processes with a map of keys.
 func testKeyModel(t *testing.T, m Maker) {
 	one := m.open(t)
-	stores := []storage.Store{one, m.join(t, one)}
+	stores := []backend.Store{one, m.join(t, one)}
 	tries := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		tries++

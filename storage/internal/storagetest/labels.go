@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -23,22 +24,22 @@ func testCommitLabels(t *testing.T, m Maker) {
 		}
 	}
 	before := ask[storage.Run](t, "Run")(s.Run(t.Context(), "a"))
-	p.write(t, storage.Checkpoint{Labels: map[string]string{"order": "2", "paid": "yes", "never": ""}})
-	p.write(t, storage.Checkpoint{})
+	p.write(t, backend.Checkpoint{Labels: map[string]string{"order": "2", "paid": "yes", "never": ""}})
+	p.write(t, backend.Checkpoint{})
 	find("order", "1", "")
 	find("order", "2", "a")
 	find("paid", "yes", "a")
 	find("tenant", "x", "a")
-	p.write(t, storage.Checkpoint{Labels: map[string]string{"tenant": ""}})
+	p.write(t, backend.Checkpoint{Labels: map[string]string{"tenant": ""}})
 	find("tenant", "x", "")
 	same(t, "labels", map[string]string{"order": "2", "paid": "yes"},
 		ask[storage.Run](t, "Run")(s.Run(t.Context(), "a")).Labels)
 	same(t, "labels that were read before", map[string]string{"tenant": "x", "order": "1"}, before.Labels)
 
 	q := begin(t, s, "b")
-	q.write(t, storage.Checkpoint{Labels: map[string]string{"order": "2"}})
+	q.write(t, backend.Checkpoint{Labels: map[string]string{"order": "2"}})
 	find("order", "2", "ba")
-	long := p.next(storage.Checkpoint{Labels: map[string]string{strings.Repeat("k", storage.MaxLabel+1): "v"}})
+	long := p.next(backend.Checkpoint{Labels: map[string]string{strings.Repeat("k", backend.MaxLabel+1): "v"}})
 	want(t, "Commit of a long label", s.Commit(t.Context(), p.claim, long), storage.ErrInvalid)
 }
 
@@ -73,9 +74,9 @@ func testLabeled(t *testing.T, m Maker) {
 	find(map[string][]string{"y": {"b"}}, many...)
 
 	p := begin(t, s, "b")
-	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess}})
+	p.write(t, backend.Checkpoint{Head: backend.Head{State: states.FlowSuccess}})
 	find(map[string][]string{"x": {"a"}}, "x", "y")
-	for _, key := range []string{"", "a\x00b", "\xff", strings.Repeat("k", storage.MaxLabel+1)} {
+	for _, key := range []string{"", "a\x00b", "\xff", strings.Repeat("k", backend.MaxLabel+1)} {
 		_, err := s.Labeled(t.Context(), "waits", "x", key)
 		want(t, "Labeled by what is no key", err, storage.ErrInvalid)
 	}

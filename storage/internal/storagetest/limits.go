@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -23,7 +24,7 @@ func labeled(id, flow string, labels map[string]string) storage.Run {
 	return r
 }
 
-func setLimits(t tester, s storage.Store, limits ...storage.Limit) {
+func setLimits(t tester, s backend.Store, limits ...storage.Limit) {
 	t.Helper()
 	for _, l := range limits {
 		must(t, "SetLimit", s.SetLimit(t.Context(), l))
@@ -49,7 +50,7 @@ func testLimits(t *testing.T, m Maker) {
 	create(t, s, labeled("b", "trip", nil), labeled("c", "trip", nil), labeled("d", "tour", of("x")),
 		labeled("e", "tour", nil))
 
-	wants := func(by storage.Store, id string, limit *storage.Limit) {
+	wants := func(by backend.Store, id string, limit *storage.Limit) {
 		t.Helper()
 		_, _, err := by.Begin(t.Context(), id)
 		limited, is := errors.AsType[*storage.LimitedError](err)
@@ -74,17 +75,17 @@ func testLimits(t *testing.T, m Maker) {
 	wants(other, "b", nil)
 	wants(s, "c", &storage.Limit{Flow: "trip", Runs: 2})
 	wants(s, "e", nil)
-	if got, _, _ := dueOf(t, s, storage.DueQuery{By: at(9)}); got != "" {
+	if got, _, _ := dueOf(t, s, backend.DueQuery{By: at(9)}); got != "" {
 		t.Errorf("%s are due, and have no place", got)
 	}
 	if limited, err := s.Limited(t.Context(), "before"); limited != nil || err != nil {
 		t.Errorf("one that is driven waits for %v: %v", limited, err)
 	}
 	must(t, "Release", s.Release(t.Context(), first.claim, 0, at(5)))
-	if got, _, _ := dueOf(t, s, storage.DueQuery{By: at(9)}); got != "a" {
+	if got, _, _ := dueOf(t, s, backend.DueQuery{By: at(9)}); got != "a" {
 		t.Errorf("%q is due; want one customer's, and one trip", got)
 	}
-	if got, _, _ := dueOf(t, s, storage.DueQuery{By: at(9), Except: []string{"a"}}); got != "" {
+	if got, _, _ := dueOf(t, s, backend.DueQuery{By: at(9), Except: []string{"a"}}); got != "" {
 		t.Errorf("%q is due, while another is about to be driven", got)
 	}
 	if _, _, err := s.Seize(t.Context(), "c"); err != nil {
@@ -100,7 +101,7 @@ func testLimits(t *testing.T, m Maker) {
 	for _, id := range []string{"before", "b", "d"} {
 		wants(s, id, nil)
 	}
-	for i := len(ask[[]storage.Limit](t, "Limits")(s.Limits(t.Context()))); i < storage.MaxLimitCount; i++ {
+	for i := len(ask[[]storage.Limit](t, "Limits")(s.Limits(t.Context()))); i < backend.MaxLimitCount; i++ {
 		must(t, "SetLimit", s.SetLimit(t.Context(), storage.Limit{Flow: fmt.Sprint("f", i), Rate: 1, Per: time.Second}))
 	}
 	more := storage.Limit{Flow: "more", Rate: 1, Per: time.Second}
@@ -118,9 +119,9 @@ func testLimitsOfClaims(t *testing.T, m Maker) {
 	other := m.join(t, s)
 	setLimits(t, s, storage.Limit{Flow: "trip", Runs: 1})
 	create(t, s, dueRun("a", at(1)), dueRun("b", at(2)), dueRun("later", at(50)))
-	take := func(by storage.Store, want string) *pen {
+	take := func(by backend.Store, want string) *pen {
 		t.Helper()
-		got, due, next := dueOf(t, by, storage.DueQuery{By: at(9)})
+		got, due, next := dueOf(t, by, backend.DueQuery{By: at(9)})
 		if got != want || want == "" && !next.Equal(at(50)) && !next.IsZero() {
 			t.Fatalf("%q is due, next at %v; want %q", got, next, want)
 		}
@@ -129,8 +130,8 @@ func testLimitsOfClaims(t *testing.T, m Maker) {
 		}
 		return &pen{store: by, claim: due[0].Claim, snap: due[0].Snapshot, head: headOf(&due[0].Snapshot.Run)}
 	}
-	running := storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}}
-	waiting := storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(7)}}
+	running := backend.Checkpoint{Head: backend.Head{State: states.FlowRunning}}
+	waiting := backend.Checkpoint{Head: backend.Head{State: states.FlowRunning, Release: true, Due: at(7)}}
 	p := take(s, "a")
 	q := &pen{store: other, claim: p.claim, snap: p.snap, head: p.head}
 	c := begin(t, other, "b")
@@ -154,7 +155,7 @@ func testLimitsDue(t *testing.T, m Maker) {
 		}
 		traffic, buckets := anyTraffic(t, rt, s, made)
 		limit := rapid.IntRange(0, 4).Draw(rt, "limit")
-		due, _, err := s.Due(t.Context(), storage.DueQuery{By: at(9), Limit: limit})
+		due, _, err := s.Due(t.Context(), backend.DueQuery{By: at(9), Limit: limit})
 		must(t, "Due", err)
 		for i := range due {
 			bucket := buckets[due[i].Run]
@@ -165,7 +166,7 @@ func testLimitsDue(t *testing.T, m Maker) {
 			traffic.Take(bucket, 1)
 			delete(buckets, due[i].Run)
 		}
-		if !slices.IsSortedFunc(due, func(a, b storage.Due) int { return a.Snapshot.Run.Due.Compare(b.Snapshot.Run.Due) }) {
+		if !slices.IsSortedFunc(due, func(a, b backend.Due) int { return a.Snapshot.Run.Due.Compare(b.Snapshot.Run.Due) }) {
 			rt.Error("those that have been due for longest do not come first")
 		}
 		for id, bucket := range buckets {
@@ -178,7 +179,7 @@ func testLimitsDue(t *testing.T, m Maker) {
 
 // anyTraffic sets limits and creates due runs, numbered from the given number, and starts some of them. It returns how
 // many it starts, and the buckets of the others. A cleanup takes all of them out of the way.
-func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*rules.LimiterState, map[string]*rules.Bucket) {
+func anyTraffic(t *testing.T, rt *rapid.T, s backend.Store, from int) (*rules.LimiterState, map[string]*rules.Bucket) {
 	t.Helper()
 	for range rapid.IntRange(1, 3).Draw(rt, "limits") {
 		setLimits(t, s, storage.Limit{

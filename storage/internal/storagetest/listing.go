@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -21,7 +22,7 @@ func testListings(t *testing.T, m Maker) {
 	t.Run("many", func(t *testing.T) { listMany(t, m.open(t)) })
 }
 
-func listRuns(t *testing.T, s storage.Store) {
+func listRuns(t *testing.T, s backend.Store) {
 	t.Helper()
 	for _, id := range []string{"a", "b", "c", "d", "e"} {
 		create(t, s, run(id))
@@ -46,7 +47,7 @@ func listRuns(t *testing.T, s storage.Store) {
 	}
 }
 
-func listDueRuns(t *testing.T, s storage.Store) {
+func listDueRuns(t *testing.T, s backend.Store) {
 	t.Helper()
 	for i, id := range []string{"a", "b", "c", "d"} {
 		r := run(id)
@@ -62,7 +63,7 @@ func listDueRuns(t *testing.T, s storage.Store) {
 	}
 }
 
-func listJobs(t *testing.T, s storage.Store) {
+func listJobs(t *testing.T, s backend.Store) {
 	t.Helper()
 	for i, id := range []string{"a", "b", "c", "d", "e"} {
 		post(t, s, storage.Job{ID: id, Flow: "trip", Created: at(i), Priority: map[string]int{"d": 7, "b": -7}[id]})
@@ -77,10 +78,10 @@ func listJobs(t *testing.T, s storage.Store) {
 	if got := joined(page, jobID) + joined(all, jobID); got != "daa" || page[0].Number <= page[1].Number {
 		t.Errorf("the first pages are %q", got)
 	}
-	end := storage.JobEnd{Job: "a", State: states.JobComplete}
+	end := backend.JobEnd{Job: "a", State: states.JobComplete}
 	must(t, "EndJob", s.EndJob(t.Context(), end))
 	if n := ask[int](t,
-		"PurgeJobs")(s.PurgeJobs(t.Context(), storage.JobPurge{Before: time.Now().Add(time.Hour)})); n != 1 {
+		"PurgeJobs")(s.PurgeJobs(t.Context(), backend.JobPurge{Before: time.Now().Add(time.Hour)})); n != 1 {
 		t.Fatalf("purged %d jobs", n)
 	}
 	board.After, board.Limit = &page[1], 0
@@ -93,10 +94,10 @@ func listJobs(t *testing.T, s storage.Store) {
 }
 
 // listMany purges listed runs while the listing continues, over several pages.
-func listMany(t *testing.T, s storage.Store) {
+func listMany(t *testing.T, s backend.Store) {
 	t.Helper()
 	const n = storage.PageRuns + 20
-	ended := storage.JobEnd{State: states.JobComplete}
+	ended := backend.JobEnd{State: states.JobComplete}
 	for i := range n {
 		id := fmt.Sprint("r", i)
 		create(t, s, run(id))
@@ -127,7 +128,7 @@ func listMany(t *testing.T, s storage.Store) {
 		t.Errorf("listed %d runs", listed)
 	}
 	listed = 0
-	for j, err := range storage.EachJob(t.Context(), s, storage.JobQuery{Limit: n - 1}) {
+	for j, err := range backend.EachJob(t.Context(), s, storage.JobQuery{Limit: n - 1}) {
 		must(t, "EachJob", err)
 		if j.ID != fmt.Sprint("r", listed) {
 			t.Fatalf("job %d of the listing is %s", listed, j.ID)

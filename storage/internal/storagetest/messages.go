@@ -2,12 +2,14 @@ package storagetest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/awaited"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -43,7 +45,7 @@ func testMessages(t *testing.T, m Maker) {
 	expect(box, 3)
 	p := begin(t, s, "a")
 	same(t, "messages in the snapshot", box, p.snap.Messages)
-	p.write(t, storage.Checkpoint{Taken: []int64{1, 3, 77}})
+	p.write(t, backend.Checkpoint{Taken: []int64{1, 3, 77}})
 	expect(box[1:2], 3)
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Key: "k1", Sent: at(3)}))
 	for _, c := range []struct {
@@ -55,7 +57,7 @@ func testMessages(t *testing.T, m Maker) {
 		}
 	}
 	expect(box[1:2], 3) // the store remembers a key after its message is gone
-	p.write(t, storage.Checkpoint{Taken: []int64{2}, Messages: []storage.Message{
+	p.write(t, backend.Checkpoint{Taken: []int64{2}, Messages: []storage.Message{
 		{Run: "b", Kind: "signal", Name: "from a", Sent: at(4)},
 		{Run: "b", Kind: "signal", Key: "k1", Sent: at(4)},
 		{Run: "nobody", Kind: "signal"},
@@ -69,7 +71,7 @@ func testMessages(t *testing.T, m Maker) {
 
 	err := s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}, storage.Message{Run: "zz", Kind: "signal"})
 	want(t, "Send to no run", err, storage.ErrNotFound)
-	err = s.Send(t.Context(), storage.Message{Run: "a", Key: strings.Repeat("k", storage.MaxID+1)})
+	err = s.Send(t.Context(), storage.Message{Run: "a", Key: strings.Repeat("k", backend.MaxID+1)})
 	want(t, "Send with an endless key", err, storage.ErrInvalid)
 	expect([]storage.Message{{N: 4, Run: "a", Kind: "signal", Sent: at(5)}}, 4)
 
@@ -84,7 +86,7 @@ func testMessages(t *testing.T, m Maker) {
 }
 
 // refusedMessages sends what a run does not take. Nothing of a call is sent then.
-func refusedMessages(t *testing.T, s storage.Store) {
+func refusedMessages(t *testing.T, s backend.Store) {
 	t.Helper()
 	create(t, s, storage.Run{ID: "typed", Flow: "f", Structure: "types"})
 	_, err := s.WriteRecords(t.Context(), storage.RecordWrite{
@@ -103,16 +105,18 @@ func refusedMessages(t *testing.T, s storage.Store) {
 		want(t, fmt.Sprintf("Send %q", bad.Body), s.Send(t.Context(), good, bad), storage.ErrInvalid)
 	}
 	must(t, "Send null, the default", s.Send(t.Context(), message("go", nil)))
-	many := make([]storage.Message, storage.MaxInbox-1)
+	many := make([]storage.Message, backend.MaxInbox-1)
 	for i := range many {
 		many[i] = message("other", value("x"))
 	}
+	err = s.Send(t.Context(), append(slices.Clip(many), good)...)
+	want(t, "Send more than an inbox holds", err, storage.ErrFull)
 	must(t, "Send as many as an inbox holds", s.Send(t.Context(), many...))
 	want(t, "Send one more", s.Send(t.Context(), good), storage.ErrFull)
 	must(t, "Send a command", s.Send(t.Context(), storage.Message{Run: "typed", Kind: "cancel"}))
 	all, first, err := s.Unread(t.Context(), "typed", 2)
 	must(t, "Unread", err)
-	if all != storage.MaxInbox+1 || len(first) != 2 || first[1].N != 2 || first[1].Name != "other" ||
+	if all != backend.MaxInbox+1 || len(first) != 2 || first[1].N != 2 || first[1].Name != "other" ||
 		first[1].Body != nil {
 		t.Errorf("%d unread: %+v", all, first)
 	}
@@ -121,9 +125,9 @@ func refusedMessages(t *testing.T, s storage.Store) {
 }
 
 // pageMessages reads an inbox of more than two pages.
-func pageMessages(t *testing.T, s storage.Store) {
+func pageMessages(t *testing.T, s backend.Store) {
 	t.Helper()
-	const more = 2*storage.MaxMessages + 1
+	const more = 2*backend.MaxMessages + 1
 	create(t, s, run("pages"))
 	many := make([]storage.Message, more)
 	for i := range many {
@@ -131,7 +135,7 @@ func pageMessages(t *testing.T, s storage.Store) {
 	}
 	must(t, "Send", s.Send(t.Context(), many...))
 	after := int64(0)
-	for _, want := range []int{storage.MaxMessages, storage.MaxMessages, 1, 0} {
+	for _, want := range []int{backend.MaxMessages, backend.MaxMessages, 1, 0} {
 		wakeups, page, err := s.Messages(t.Context(), "pages", after)
 		must(t, "Messages", err)
 		if len(page) != want || wakeups != more {
@@ -143,7 +147,7 @@ func pageMessages(t *testing.T, s storage.Store) {
 			}
 		}
 	}
-	_, all, err := storage.AllMessages(t.Context(), s, "pages")
+	_, all, err := backend.AllMessages(t.Context(), s, "pages")
 	if must(t, "AllMessages", err); len(all) != more {
 		t.Errorf("%d messages, want %d", len(all), more)
 	}

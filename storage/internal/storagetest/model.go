@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -23,7 +24,7 @@ import (
 func testModel(t *testing.T, m Maker) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := m.Open(t)
-		stores := []storage.Store{s, m.Join(t, s)}
+		stores := []backend.Store{s, m.Join(t, s)}
 		defer func() {
 			for _, s := range stores {
 				must(rt, "Close", s.Close())
@@ -51,14 +52,14 @@ type modelRun struct {
 	keys  map[string]bool
 	owner int // index of the store; valid while pen is not nil
 	pen   *pen
-	old   []storage.Claim
+	old   []backend.Claim
 	due   bool // due without an owner, because of a message
 }
 
 // A world is the model beside the stores.
 type world struct {
 	t      *rapid.T
-	stores []storage.Store
+	stores []backend.Store
 	runs   map[string]*modelRun
 	tokens map[string]storage.Token
 	made   int
@@ -72,7 +73,7 @@ func (w *world) some(rt *rapid.T) *modelRun {
 	return w.runs[rapid.SampledFrom(ids).Draw(rt, "run")]
 }
 
-func (w *world) any(rt *rapid.T) storage.Store { return rapid.SampledFrom(w.stores).Draw(rt, "store") }
+func (w *world) any(rt *rapid.T) backend.Store { return rapid.SampledFrom(w.stores).Draw(rt, "store") }
 
 func (w *world) create(rt *rapid.T) {
 	r := run(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "id"))
@@ -95,7 +96,7 @@ func (w *world) create(rt *rapid.T) {
 func (w *world) createBegun(rt *rapid.T, r storage.Run, by int) {
 	p := newRun(w.t, w.stores[by], r)
 	if w.runs[r.ID] != nil {
-		want(w.t, "Commit of a new run that is there", p.commit(w.t.Context(), p.next(storage.Checkpoint{})),
+		want(w.t, "Commit of a new run that is there", p.commit(w.t.Context(), p.next(backend.Checkpoint{})),
 			storage.ErrExists)
 		return
 	}
@@ -136,7 +137,7 @@ func (w *world) begin(rt *rapid.T) {
 }
 
 // begun changes the model as the start of a run does.
-func (w *world) begun(rt *rapid.T, r *modelRun, i int, claim storage.Claim, snap *storage.Snapshot) {
+func (w *world) begun(rt *rapid.T, r *modelRun, i int, claim backend.Claim, snap *backend.Snapshot) {
 	r.Run.Fence++
 	if claim.Fence != r.Run.Fence {
 		rt.Fatalf("fence is %d, want %d", claim.Fence, r.Run.Fence)
@@ -176,8 +177,8 @@ func (w *world) sameMessages(want, got []storage.Message) {
 	same(w.t, "messages", want, got)
 }
 
-func (w *world) checkpoint(rt *rapid.T, r *modelRun) storage.Checkpoint {
-	cp := storage.Checkpoint{Head: storage.Head{
+func (w *world) checkpoint(rt *rapid.T, r *modelRun) backend.Checkpoint {
+	cp := backend.Checkpoint{Head: backend.Head{
 		State:  rapid.SampledFrom([]states.Flow{states.FlowRunning, states.FlowSuccess}).Draw(rt, "state"),
 		Output: inline(rapid.IntRange(0, 9).Draw(rt, "output")),
 	}}
@@ -195,7 +196,7 @@ func (w *world) checkpoint(rt *rapid.T, r *modelRun) storage.Checkpoint {
 		a.Attempt = rapid.IntRange(0, 1000).Draw(rt, "attempt")
 		if rapid.Bool().Draw(rt, "large") {
 			data := large(path + strconv.Itoa(a.Attempt))
-			cp.Payloads = append(cp.Payloads, storage.Payload{Data: data})
+			cp.Payloads = append(cp.Payloads, backend.Payload{Data: data})
 			a.Result = storage.Held{Ref: r.Run.Refs + int64(len(cp.Payloads)), Data: data}
 		}
 		a.Overflow = r.Run.Refs + int64(len(cp.Payloads))
@@ -238,7 +239,7 @@ func (w *world) checkpoint(rt *rapid.T, r *modelRun) storage.Checkpoint {
 }
 
 // applied changes the model as the checkpoint does.
-func (w *world) applied(r *modelRun, cp *storage.Checkpoint) {
+func (w *world) applied(r *modelRun, cp *backend.Checkpoint) {
 	h, run := &cp.Head, &r.Run
 	run.Seq++
 	run.State, run.Output, run.Updated = h.State, h.Output, h.Time
@@ -309,7 +310,7 @@ func (w *world) step(rt *rapid.T) {
 	cp := w.checkpoint(rt, r)
 	due := at(rapid.IntRange(0, 100).Draw(rt, "due"))
 	cp.Head.Due = due
-	must(w.t, "Step", w.any(rt).Step(w.t.Context(), r.Run.ID, func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+	must(w.t, "Step", w.any(rt).Step(w.t.Context(), r.Run.ID, func(snap *backend.Snapshot) (*backend.Checkpoint, error) {
 		number(&cp, headOf(&snap.Run), snap.Run.Undos)
 		return &cp, nil
 	}))
@@ -390,7 +391,7 @@ func (w *world) stale(rt *rapid.T) {
 	}
 	claim := rapid.SampledFrom(r.old).Draw(rt, "claim")
 	p := &pen{claim: claim, head: headOf(&r.Run), undos: r.Run.Undos}
-	cp := p.next(storage.Checkpoint{Atoms: []storage.Atom{{Path: "stale"}}})
+	cp := p.next(backend.Checkpoint{Atoms: []storage.Atom{{Path: "stale"}}})
 	want(w.t, "Commit", w.any(rt).Commit(w.t.Context(), claim, cp), storage.ErrFenced)
 	want(w.t, "Release", w.any(rt).Release(w.t.Context(), claim, r.Run.Wakeups, at(1)), storage.ErrFenced)
 }

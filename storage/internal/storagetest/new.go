@@ -7,14 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // newRun returns a pen that creates a run with its first checkpoint, on conditions.
-func newRun(t tester, s storage.Store, r storage.Run, checks ...storage.RecordCheck) *pen {
+func newRun(t tester, s backend.Store, r storage.Run, checks ...storage.RecordCheck) *pen {
 	t.Helper()
-	claim, snap, err := storage.ClaimNew(r, checks...)
+	claim, snap, err := backend.ClaimNew(r, checks...)
 	must(t, "ClaimNew", err)
 	return &pen{store: s, claim: claim, snap: snap, head: headOf(&snap.Run)}
 }
@@ -36,10 +37,10 @@ func testNew(t *testing.T, m Maker) {
 	}
 	p, late := newRun(t, s, r), newRun(t, other, r)
 	want(t, "it was made by a claim alone", errOf(s.Run(t.Context(), "a")), storage.ErrNotFound)
-	first := p.next(storage.Checkpoint{
-		Head:  storage.Head{State: states.FlowRunning, Started: at(1), Output: inline("o")},
+	first := p.next(backend.Checkpoint{
+		Head:  backend.Head{State: states.FlowRunning, Started: at(1), Output: inline("o")},
 		Atoms: []storage.Atom{{Path: "x", Live: true}}, Labels: map[string]string{"size": "xl"},
-		Payloads: []storage.Payload{{Data: large("p")}},
+		Payloads: []backend.Payload{{Data: large("p")}},
 		History:  []storage.Entry{{Path: "x", Time: at(1)}}, Push: []storage.Undo{{Path: "x"}, {Path: "y"}},
 		Children: []storage.Run{run("child")},
 		Timers:   []storage.TimerRow{{Path: "x", Due: at(5)}}, Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x"}},
@@ -54,10 +55,10 @@ func testNew(t *testing.T, m Maker) {
 	same(t, "run", expect, load(t, s, "a"))
 
 	must(t, "the same again", s.Commit(t.Context(), p.claim, first))
-	want(t, "another that makes it", late.commit(t.Context(), late.next(storage.Checkpoint{})), storage.ErrExists)
+	want(t, "another that makes it", late.commit(t.Context(), late.next(backend.Checkpoint{})), storage.ErrExists)
 	want(t, "another that makes it, from the same store", newRun(t, s, r).commit(t.Context(), first), storage.ErrExists)
 	same(t, "run", expect, load(t, other, "a"))
-	p.write(t, storage.Checkpoint{Atoms: []storage.Atom{{Path: "y", Live: true}}, Pop: 1})
+	p.write(t, backend.Checkpoint{Atoms: []storage.Atom{{Path: "y", Live: true}}, Pop: 1})
 	want(t, "the first once more", s.Commit(t.Context(), p.claim, first), storage.ErrExists)
 	if _, _, err := other.Begin(t.Context(), "a"); !errors.As(err, new(*storage.OwnedError)) {
 		t.Errorf("Begin by another store: %v", err)
@@ -70,13 +71,13 @@ func testNew(t *testing.T, m Maker) {
 	}
 
 	w := newRun(t, other, run("waits"))
-	w.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(7)}})
+	w.write(t, backend.Checkpoint{Head: backend.Head{State: states.FlowRunning, Release: true, Due: at(7)}})
 	if got := load(t, other, "waits"); got.Owner != "" || !got.Due.Equal(at(7)) || got.Fence != 1 || got.Seq != 1 {
 		t.Errorf("made and released: %+v", got)
 	}
-	want(t, "a second commit after the release", w.commit(t.Context(), w.next(storage.Checkpoint{})), storage.ErrFenced)
+	want(t, "a second commit after the release", w.commit(t.Context(), w.next(backend.Checkpoint{})), storage.ErrFenced)
 	begin(t, other, "waits").finish(t, states.FlowSuccess)
-	_, _, err := storage.ClaimNew(storage.Run{})
+	_, _, err := backend.ClaimNew(storage.Run{})
 	want(t, "ClaimNew without an id", err, storage.ErrInvalid)
 }
 
@@ -88,14 +89,14 @@ func testNewIsAtomic(t *testing.T, m Maker) {
 	a := run("a")
 	a.Job = "j"
 	for what, c := range map[string]struct {
-		cp  storage.Checkpoint
+		cp  backend.Checkpoint
 		err error
 	}{
-		"a child that is there":     {storage.Checkpoint{Children: []storage.Run{run("b"), run("there")}}, storage.ErrExists},
-		"itself as its child":       {storage.Checkpoint{Children: []storage.Run{run("a")}}, storage.ErrExists},
-		"more undone than was done": {storage.Checkpoint{Pop: 1}, storage.ErrInvalid},
+		"a child that is there":     {backend.Checkpoint{Children: []storage.Run{run("b"), run("there")}}, storage.ErrExists},
+		"itself as its child":       {backend.Checkpoint{Children: []storage.Run{run("a")}}, storage.ErrExists},
+		"more undone than was done": {backend.Checkpoint{Pop: 1}, storage.ErrInvalid},
 		"another's job": {
-			storage.Checkpoint{Job: &storage.JobEnd{Job: "k", State: states.JobComplete}},
+			backend.Checkpoint{Job: &backend.JobEnd{Job: "k", State: states.JobComplete}},
 			storage.ErrNotFound,
 		},
 	} {
@@ -109,7 +110,7 @@ func testNewIsAtomic(t *testing.T, m Maker) {
 		same(t, "the job after "+what, before, job(t, s))
 	}
 	p := newRun(t, s, a)
-	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}})
+	p.write(t, backend.Checkpoint{Head: backend.Head{State: states.FlowRunning}})
 }
 
 // testNewOfJob creates the run of a job with a first checkpoint, which may also be the last one.
@@ -119,30 +120,30 @@ func testNewOfJob(t *testing.T, m Maker) {
 	r := run("b")
 	r.Job = "j"
 	other := newRun(t, s, r)
-	want(t, "a run that the job does not want", other.commit(t.Context(), other.next(storage.Checkpoint{})),
+	want(t, "a run that the job does not want", other.commit(t.Context(), other.next(backend.Checkpoint{})),
 		storage.ErrFenced)
 	want(t, "after that", errOf(s.Run(t.Context(), "b")), storage.ErrNotFound)
 	r.ID = "a"
-	newRun(t, s, r).write(t, storage.Checkpoint{
-		Head: storage.Head{State: states.FlowSuccess, Release: true},
-		Job:  &storage.JobEnd{Job: "j", State: states.JobComplete},
+	newRun(t, s, r).write(t, backend.Checkpoint{
+		Head: backend.Head{State: states.FlowSuccess, Release: true},
+		Job:  &backend.JobEnd{Job: "j", State: states.JobComplete},
 	})
 	if got := job(t, s); got.State != states.JobComplete || load(t, s, "a").Job != "j" {
 		t.Errorf("job is %+v", got)
 	}
 	late := newRun(t, s, r)
-	want(t, "a run that is there", late.commit(t.Context(), late.next(storage.Checkpoint{})), storage.ErrExists)
+	want(t, "a run that is there", late.commit(t.Context(), late.next(backend.Checkpoint{})), storage.ErrExists)
 }
 
 // testNewLimited lets runs start as far as there are places. A run without a place is only created.
 func testNewLimited(t *testing.T, m Maker) {
 	s := m.open(t)
 	setLimits(t, s, storage.Limit{Flow: "trip", Runs: 1})
-	running := storage.Checkpoint{
-		Head:  storage.Head{State: states.FlowRunning},
+	running := backend.Checkpoint{
+		Head:  backend.Head{State: states.FlowRunning},
 		Atoms: []storage.Atom{{Path: "x", Live: true}},
 	}
-	waiting := storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(7)}}
+	waiting := backend.Checkpoint{Head: backend.Head{State: states.FlowRunning, Release: true, Due: at(7)}}
 	first, second := newRun(t, s, run("a")), newRun(t, s, run("b"))
 	made := first.next(running)
 	must(t, "Commit", first.commit(t.Context(), made))
@@ -167,13 +168,13 @@ func testNewLimited(t *testing.T, m Maker) {
 	if got := load(t, s, "later"); !got.Due.Equal(at(5)) {
 		t.Errorf("it is due at %v, want %v", got.Due, at(5))
 	}
-	must(t, "Step", s.Step(t.Context(), "later", func(*storage.Snapshot) (*storage.Checkpoint, error) {
-		return &storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Time: at(0)}}, nil
+	must(t, "Step", s.Step(t.Context(), "later", func(*backend.Snapshot) (*backend.Checkpoint, error) {
+		return &backend.Checkpoint{Head: backend.Head{State: states.FlowSuccess, Time: at(0)}}, nil
 	}))
 	must(t, "Release", s.Release(t.Context(), first.claim, 0, time.Time{}))
 	begin(t, s, "b").finish(t, states.FlowSuccess)
 	newRun(t, s, run("c")).write(t, running)
-	if got, _, _ := dueOf(t, s, storage.DueQuery{By: at(9)}); got != "" {
+	if got, _, _ := dueOf(t, s, backend.DueQuery{By: at(9)}); got != "" {
 		t.Errorf("%q is due, and has no place", got)
 	}
 }
@@ -181,14 +182,14 @@ func testNewLimited(t *testing.T, m Maker) {
 // testRaceNew lets many goroutines create one run. One succeeds, with its own checkpoint.
 func testRaceNew(t *testing.T, m Maker) {
 	s := m.open(t)
-	stores := []storage.Store{s, m.join(t, s), m.join(t, s)}
+	stores := []backend.Store{s, m.join(t, s), m.join(t, s)}
 	for round := range rounds() {
 		id := fmt.Sprint("run", round)
 		var got atomic.Int64
 		var made atomic.Pointer[string]
 		race(6, func(i int) {
 			p := newRun(t, stores[i%3], run(id))
-			cp := p.next(storage.Checkpoint{Atoms: []storage.Atom{{Path: p.claim.ID, Live: true}}})
+			cp := p.next(backend.Checkpoint{Atoms: []storage.Atom{{Path: p.claim.ID, Live: true}}})
 			switch err := p.commit(t.Context(), cp); {
 			case err == nil:
 				got.Add(1)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -14,12 +15,12 @@ func testOutbox(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"), run("b"))
 	p, q := begin(t, s, "a"), begin(t, s, "b")
-	p.write(t, storage.Checkpoint{Outbox: []storage.Outgoing{
+	p.write(t, backend.Checkpoint{Outbox: []storage.Outgoing{
 		{ID: "a1", Target: "bus", Body: value(1)},
 		{ID: "a2", Target: "mail", NotUntil: at(5)},
 		{ID: "a3", Target: "bus"},
 	}})
-	q.write(t, storage.Checkpoint{Outbox: []storage.Outgoing{{ID: "b1", Target: "bus"}, {ID: "b2", Target: "bus"}}})
+	q.write(t, backend.Checkpoint{Outbox: []storage.Outgoing{{ID: "b1", Target: "bus"}, {ID: "b2", Target: "bus"}}})
 	list := func(now, limit int) map[string]storage.Outgoing {
 		t.Helper()
 		out := map[string]storage.Outgoing{}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -26,7 +27,7 @@ func testAtomPages(t *testing.T, m Maker) {
 			was.Live, was.Note = i%2 == 0, inline(i)
 			now = append(now, was)
 		}
-		p.write(t, storage.Checkpoint{Atoms: now})
+		p.write(t, backend.Checkpoint{Atoms: now})
 		for _, a := range now {
 			all[a.Path] = a
 		}
@@ -61,8 +62,8 @@ func testLargePages(t *testing.T, m Maker) {
 	p := begin(t, s, "a")
 	const records, size, fit = 12, storage.PageBytes / 5, 5
 	for i := range records {
-		p.write(t, storage.Checkpoint{
-			Payloads: []storage.Payload{{Data: value(strings.Repeat("x", size))}},
+		p.write(t, backend.Checkpoint{
+			Payloads: []backend.Payload{{Data: value(strings.Repeat("x", size))}},
 			Atoms:    []storage.Atom{{Path: fmt.Sprint("atom", i), Result: storage.Held{Ref: int64(i) + 1}}},
 			History:  []storage.Entry{{Kind: storage.EntryAtom, Path: "x", Body: storage.Held{Ref: int64(i) + 1}}},
 		})
@@ -85,6 +86,40 @@ func testLargePages(t *testing.T, m Maker) {
 		t.Errorf("read %v", read)
 	}
 	testLargeRuns(t, m)
+	testLargeSchedules(t, m)
+}
+
+// testLargeSchedules: large inputs end a page of schedules, and one of due schedules, early, and nothing is lost.
+func testLargeSchedules(t *testing.T, m Maker) {
+	s := m.open(t)
+	const records, size, fit = 12, storage.PageBytes / 5, 5
+	for i := range records {
+		must(t, "PutSchedule", s.PutSchedule(t.Context(), backend.Schedule{
+			ID: fmt.Sprintf("s%02d", i), Flow: "f", Next: at(i), Input: value(strings.Repeat("x", size)),
+		}))
+	}
+	read := 0
+	for after := (backend.Schedule{}); ; {
+		due, now, next, err := s.DueSchedules(t.Context(), after, records)
+		must(t, "DueSchedules", err)
+		if len(due) > fit {
+			t.Errorf("%d due schedules in a page; want %d", len(due), fit)
+		}
+		if read += len(due); !next.Equal(now) {
+			break
+		}
+		after = due[len(due)-1]
+	}
+	for one, err := range backend.EachSchedule(t.Context(), s, backend.ScheduleQuery{}) {
+		must(t, "EachSchedule", err)
+		if want := fmt.Sprintf("s%02d", read-records); one.ID != want {
+			t.Errorf("schedule %q, want %q", one.ID, want)
+		}
+		read++
+	}
+	if read != 2*records {
+		t.Errorf("read %d schedules, want %d twice", read, records)
+	}
 }
 
 // testLargeRuns: large inputs, failures and labels end a page of runs or jobs early, and nothing is lost.
@@ -100,10 +135,10 @@ func testLargeRuns(t *testing.T, m Maker) {
 			Priority: i / 5,
 		}))
 	}
-	look := ask[storage.LookResult](t, "Look")(s.Look(t.Context(), storage.RunQuery{Limit: records}, records))
+	look := ask[backend.LookResult](t, "Look")(s.Look(t.Context(), storage.RunQuery{Limit: records}, records))
 	runs := ask[[]storage.Run](t, "Runs")(s.Runs(t.Context(), storage.RunQuery{Limit: records}))
 	briefly := storage.RunQuery{Limit: records + 1, Brief: true}
-	brief := ask[storage.LookResult](t, "Look")(s.Look(t.Context(), briefly, records))
+	brief := ask[backend.LookResult](t, "Look")(s.Look(t.Context(), briefly, records))
 	jobs := ask[[]storage.Job](t, "JobList")(s.JobList(t.Context(), storage.JobQuery{Limit: records}))
 	if len(look.Runs) != fit || !look.More || len(runs) != fit || len(jobs) != fit || len(brief.Runs) != records ||
 		brief.More {
@@ -116,7 +151,7 @@ func testLargeRuns(t *testing.T, m Maker) {
 		read[r.ID] = true
 	}
 	open := []states.Job{states.JobUnclaimed, states.JobScheduled}
-	for j, err := range storage.EachJob(t.Context(), s, storage.JobQuery{States: open}) {
+	for j, err := range backend.EachJob(t.Context(), s, storage.JobQuery{States: open}) {
 		must(t, "EachJob", err)
 		read[j.ID] = true
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -16,7 +17,7 @@ func testProgress(t *testing.T, m Maker) {
 	create(t, s, run("a"), run("b"), run("c"))
 	for i, id := range []string{"a", "b"} {
 		p := begin(t, s, id)
-		cp := storage.Checkpoint{Payloads: []storage.Payload{{Ref: 1, Data: large("v")}}}
+		cp := backend.Checkpoint{Payloads: []backend.Payload{{Ref: 1, Data: large("v")}}}
 		cp.Head.Refs = 1
 		for j := range 3 {
 			path := fmt.Sprint("x", j)

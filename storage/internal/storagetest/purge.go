@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -17,9 +18,9 @@ func testPurge(t *testing.T, m Maker) {
 		create(t, s, r)
 		must(t, "Send", s.Send(t.Context(), storage.Message{Run: id, Kind: "signal", Key: "k", Sent: at(0)}))
 		p := begin(t, s, id)
-		p.write(t, storage.Checkpoint{
+		p.write(t, backend.Checkpoint{
 			Atoms:    []storage.Atom{{Path: "x", Live: true, Result: storage.Held{Ref: 1}}},
-			Payloads: []storage.Payload{{Data: large(id)}},
+			Payloads: []backend.Payload{{Data: large(id)}},
 			History:  []storage.Entry{{Path: "x", Time: at(1)}},
 			Push:     []storage.Undo{{Path: "x"}},
 			Timers:   []storage.TimerRow{{Path: "x", Due: at(5)}},
@@ -30,7 +31,7 @@ func testPurge(t *testing.T, m Maker) {
 	}
 	full("a").finish(t, states.FlowSuccess)
 	owned := full("b")
-	owned.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess}})
+	owned.write(t, backend.Checkpoint{Head: backend.Head{State: states.FlowSuccess}})
 	running := full("c")
 	must(t, "Release", s.Release(t.Context(), running.claim, 1, time.Time{}))
 	full("d").finish(t, states.FlowReverted)
@@ -86,7 +87,7 @@ func filled[T any](list []T) []T {
 	return list
 }
 
-func contents(t tester, s storage.Store, id string) everything {
+func contents(t tester, s backend.Store, id string) everything {
 	t.Helper()
 	_, messages, err := s.Messages(t.Context(), id, 0)
 	must(t, "Messages", err)

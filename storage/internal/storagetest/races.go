@@ -11,17 +11,14 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// rounds is the number of rounds of each race. Short tests have fewer.
-func rounds() int {
-	if testing.Short() {
-		return 10
-	}
-	return 60
-}
+// rounds is the number of rounds of each race.
+func rounds() int { return longtest.Count(10, 60, 60) }
 
 // race starts n goroutines at once and waits for them.
 func race(n int, f func(i int)) {
@@ -45,7 +42,7 @@ func race(n int, f func(i int)) {
 // Also: `TestStore/RaceBegin`, `TestStore/Fencing`.
 func testRaceFence(t *testing.T, m Maker) {
 	s := m.open(t)
-	stores := []storage.Store{s, m.join(t, s)}
+	stores := []backend.Store{s, m.join(t, s)}
 	for round := range rounds() {
 		id := fmt.Sprint("run", round)
 		create(t, s, run(id))
@@ -79,7 +76,7 @@ func testRaceFence(t *testing.T, m Maker) {
 func commitUntilFenced(t *testing.T, p *pen) (n int64) {
 	t.Helper()
 	for {
-		err := p.commit(t.Context(), p.next(storage.Checkpoint{History: []storage.Entry{{Path: "old"}}}))
+		err := p.commit(t.Context(), p.next(backend.Checkpoint{History: []storage.Entry{{Path: "old"}}}))
 		if err == nil {
 			n++
 			continue
@@ -93,7 +90,7 @@ func commitUntilFenced(t *testing.T, p *pen) (n int64) {
 
 // takeOver releases a run in the name of its owner, takes it over, and commits. It returns the number of acknowledged
 // commits.
-func takeOver(t *testing.T, p *pen, by storage.Store) (n int64) {
+func takeOver(t *testing.T, p *pen, by backend.Store) (n int64) {
 	t.Helper()
 	if err := p.store.Release(t.Context(), p.claim, 0, time.Time{}); err != nil {
 		t.Errorf("Release: %v", err)
@@ -106,7 +103,7 @@ func takeOver(t *testing.T, p *pen, by storage.Store) (n int64) {
 	}
 	q := &pen{store: by, claim: claim, snap: snap, head: headOf(&snap.Run)}
 	for range 3 {
-		if err := q.commit(t.Context(), q.next(storage.Checkpoint{History: []storage.Entry{{Path: "new"}}})); err != nil {
+		if err := q.commit(t.Context(), q.next(backend.Checkpoint{History: []storage.Entry{{Path: "new"}}})); err != nil {
 			t.Errorf("Commit of the new owner: %v", err)
 			return n
 		}
@@ -118,7 +115,7 @@ func takeOver(t *testing.T, p *pen, by storage.Store) (n int64) {
 // testRaceBegin lets many goroutines take one run. One gets it.
 func testRaceBegin(t *testing.T, m Maker) {
 	s := m.open(t)
-	stores := []storage.Store{s, m.join(t, s), m.join(t, s)}
+	stores := []backend.Store{s, m.join(t, s), m.join(t, s)}
 	for round := range rounds() {
 		id := fmt.Sprint("run", round)
 		create(t, s, run(id))
@@ -142,7 +139,7 @@ func testRaceBegin(t *testing.T, m Maker) {
 // testRaceWakeups lets messages arrive while the owner releases the run. Afterwards, the owner knows of each message,
 // or the run is due.
 func testRaceWakeups(t *testing.T, m Maker) {
-	raceMessages(t, m, func(t *testing.T, s storage.Store, p *pen) bool {
+	raceMessages(t, m, func(t *testing.T, s backend.Store, p *pen) bool {
 		err := s.Release(t.Context(), p.claim, 0, time.Time{})
 		if err != nil && !errors.Is(err, storage.ErrNewMessages) {
 			t.Errorf("Release: %v", err)
@@ -153,8 +150,8 @@ func testRaceWakeups(t *testing.T, m Maker) {
 
 // testRaceCommitRelease does the same with a release within a commit. A commit is never refused because of messages.
 func testRaceCommitRelease(t *testing.T, m Maker) {
-	raceMessages(t, m, func(t *testing.T, _ storage.Store, p *pen) bool {
-		err := p.commit(t.Context(), p.next(storage.Checkpoint{Head: storage.Head{Release: true, Wakeups: 0}}))
+	raceMessages(t, m, func(t *testing.T, _ backend.Store, p *pen) bool {
+		err := p.commit(t.Context(), p.next(backend.Checkpoint{Head: backend.Head{Release: true, Wakeups: 0}}))
 		if err != nil {
 			t.Errorf("Commit: %v", err)
 		}
@@ -162,7 +159,7 @@ func testRaceCommitRelease(t *testing.T, m Maker) {
 	})
 }
 
-func raceMessages(t *testing.T, m Maker, release func(*testing.T, storage.Store, *pen) bool) {
+func raceMessages(t *testing.T, m Maker, release func(*testing.T, backend.Store, *pen) bool) {
 	s := m.open(t)
 	other := m.join(t, s)
 	released, kept := 0, 0
@@ -215,12 +212,12 @@ func testRaceTokens(t *testing.T, m Maker) {
 		id, token := fmt.Sprint("run", round), fmt.Sprint("token", round)
 		create(t, s, run(id))
 		p := begin(t, s, id)
-		p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: token, Run: id, Path: "x"}}})
+		p.write(t, backend.Checkpoint{Tokens: []storage.Token{{ID: token, Run: id, Path: "x"}}})
 		var won atomic.Int64
 		var winner atomic.Int64
 		race(5, func(i int) {
 			if i == 0 {
-				err := p.commit(t.Context(), p.next(storage.Checkpoint{
+				err := p.commit(t.Context(), p.next(backend.Checkpoint{
 					Tokens: []storage.Token{{ID: token, Run: id, Path: "x", State: storage.TokenExpired}},
 				}))
 				if err != nil {
@@ -270,18 +267,18 @@ func testRaceTokens(t *testing.T, m Maker) {
 // testRaceSteps lets many goroutines step one run. Each step sees the result of the one before.
 func testRaceSteps(t *testing.T, m Maker) {
 	s := m.open(t)
-	stores := []storage.Store{s, m.join(t, s)}
+	stores := []backend.Store{s, m.join(t, s)}
 	create(t, s, run("a"))
 	n := rounds()
 	race(4, func(i int) {
 		for range n {
-			err := stores[i%2].Step(t.Context(), "a", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+			err := stores[i%2].Step(t.Context(), "a", func(snap *backend.Snapshot) (*backend.Checkpoint, error) {
 				count := 0
 				if err := snap.Run.Memory.Decode(&count); err != nil {
 					return nil, err
 				}
-				cp := storage.Checkpoint{
-					Head:    storage.Head{State: states.FlowRunning, Memory: value(count + 1)},
+				cp := backend.Checkpoint{
+					Head:    backend.Head{State: states.FlowRunning, Memory: value(count + 1)},
 					History: []storage.Entry{{Path: "x"}},
 				}
 				number(&cp, headOf(&snap.Run), 0)
@@ -301,7 +298,7 @@ func testRaceSteps(t *testing.T, m Maker) {
 // testRaceClaims lets many goroutines claim jobs. Each job is claimed once.
 func testRaceClaims(t *testing.T, m Maker) {
 	s := m.open(t)
-	stores := []storage.Store{s, m.join(t, s)}
+	stores := []backend.Store{s, m.join(t, s)}
 	n := rounds()
 	for i := range n {
 		post(t, s, storage.Job{ID: strconv.Itoa(i), Created: at(0)})
@@ -310,7 +307,7 @@ func testRaceClaims(t *testing.T, m Maker) {
 	claimed := map[string]int{}
 	race(4, func(i int) {
 		for {
-			jobs, err := stores[i%2].ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour, Limit: 1 + i})
+			jobs, err := stores[i%2].ClaimJobs(t.Context(), backend.JobClaim{Lease: time.Hour, Limit: 1 + i})
 			if err != nil {
 				t.Errorf("ClaimJobs: %v", err)
 			}
@@ -350,7 +347,7 @@ func testChanged(t *testing.T, m Maker) {
 		"a run": func() error { return other.Create(t.Context(), run("b")) },
 		"a job": func() error { return other.PostJob(t.Context(), storage.Job{ID: "j"}) },
 		"a child of this store": func() error {
-			return p.commit(t.Context(), p.next(storage.Checkpoint{Children: []storage.Run{run("c")}}))
+			return p.commit(t.Context(), p.next(backend.Checkpoint{Children: []storage.Run{run("c")}}))
 		},
 	} {
 		changed, version := s.Changed(), s.Version()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -30,9 +31,9 @@ func testRates(t *testing.T, m Maker) {
 		post(t, s, storage.Job{ID: strconv.Itoa(i), Flow: flow, Created: at(i)})
 	}
 	post(t, s, storage.Job{ID: "!", Flow: "trip", Priority: 1})
-	take := func(by storage.Store, want string) []storage.Job {
+	take := func(by backend.Store, want string) []storage.Job {
 		t.Helper()
-		list := claim(t, by, storage.JobClaim{Lease: time.Hour, Limit: 9})
+		list := claim(t, by, backend.JobClaim{Lease: time.Hour, Limit: 9})
 		if got := joined(list, jobID); got != want {
 			t.Errorf("claimed %q, want %q", got, want)
 		}
@@ -41,7 +42,7 @@ func testRates(t *testing.T, m Maker) {
 	first := take(other, "!02")
 	take(s, "")
 	// Released claims count, and another claim counts again.
-	must(t, "EndJob", s.EndJob(t.Context(), storage.JobEnd{
+	must(t, "EndJob", s.EndJob(t.Context(), backend.JobEnd{
 		Job: "!", Epoch: first[0].Epoch, ClaimID: first[0].ClaimID,
 		State: states.JobUnclaimed,
 	}))
@@ -77,20 +78,20 @@ func testRates(t *testing.T, m Maker) {
 	take(s, "345")
 	for _, bad := range []storage.Limit{
 		{Rate: -1},
-		{Rate: storage.MaxRate + 1, Per: time.Hour},
+		{Rate: backend.MaxRate + 1, Per: time.Hour},
 		{Rate: 1},
-		{Rate: 1, Per: storage.MinPer - 1},
-		{Rate: 1, Per: storage.MaxPer + 1},
+		{Rate: 1, Per: backend.MinPer - 1},
+		{Rate: 1, Per: backend.MaxPer + 1},
 	} {
 		want(t, "SetLimit", s.SetLimit(t.Context(), bad), storage.ErrInvalid)
 	}
 
 	// When the period is over, the rate allows other claims.
-	setLimits(t, s, storage.Limit{Rate: 1, Per: storage.MinPer})
+	setLimits(t, s, storage.Limit{Rate: 1, Per: backend.MinPer})
 	post(t, s, storage.Job{ID: "x", Flow: "any"}, storage.Job{ID: "y", Flow: "other"})
 	var got string
 	for by := time.Now().Add(time.Minute); len(got) < 2 && time.Now().Before(by); {
-		list := claim(t, s, storage.JobClaim{Lease: time.Hour, Limit: 9})
+		list := claim(t, s, backend.JobClaim{Lease: time.Hour, Limit: 9})
 		if len(list) > 1 {
 			t.Fatalf("%d were claimed at once", len(list))
 		}
@@ -130,13 +131,13 @@ func testRatesOfLabels(t *testing.T, m Maker) {
 	}
 	var claimed strings.Builder
 	for range 9 { // in turns, because one rate may refuse jobs that another one allows
-		claimed.WriteString(joined(claim(t, s, storage.JobClaim{Lease: time.Hour, Labels: map[string]string{"gpu": "a"}}),
+		claimed.WriteString(joined(claim(t, s, backend.JobClaim{Lease: time.Hour, Labels: map[string]string{"gpu": "a"}}),
 			jobID))
 	}
 	if got := claimed.String(); got != "0235" {
 		t.Errorf("claimed %q, want 0235", got)
 	}
-	if got := joined(claim(t, s, storage.JobClaim{Lease: time.Hour, Labels: map[string]string{"gpu": "b"}, Limit: 9}),
+	if got := joined(claim(t, s, backend.JobClaim{Lease: time.Hour, Labels: map[string]string{"gpu": "b"}, Limit: 9}),
 		jobID); got != "6" {
 		t.Errorf("claimed %q, want 6", got)
 	}
@@ -153,10 +154,10 @@ func testRaceRates(t *testing.T, m Maker) {
 	var claimed atomic.Int32
 	var many sync.WaitGroup
 	for i := range 8 {
-		by := []storage.Store{s, other}[i%2]
+		by := []backend.Store{s, other}[i%2]
 		many.Go(func() {
 			for {
-				list, err := by.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour, Limit: 1 + i%3})
+				list, err := by.ClaimJobs(t.Context(), backend.JobClaim{Lease: time.Hour, Limit: 1 + i%3})
 				must(t, "ClaimJobs", err)
 				if len(list) == 0 {
 					return

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // inboxOf returns the messages of a run without the fields that the store chose.
-func inboxOf(tb testing.TB, s storage.Store, run string) []storage.Message {
+func inboxOf(tb testing.TB, s backend.Store, run string) []storage.Message {
 	tb.Helper()
 	_, messages, err := s.Messages(tb.Context(), run, 0)
 	good(tb, err)
@@ -87,14 +88,14 @@ func testReceipts(t *testing.T, m Maker) {
 	}
 	for i, name := range []string{"1", "2", "3", "4"} {
 		l := &got[i]
-		if l.Kind != storage.MessageReceipt || l.Name != name || l.Body != nil || string(l.Note) != string(note) ||
+		if l.Kind != backend.MessageReceipt || l.Name != name || l.Body != nil || string(l.Note) != string(note) ||
 			l.Failure == nil || l.Failure.Code != atom.CodeUndelivered || l.Receipt != "" {
 			t.Errorf("receipt %d is %+v", i, l)
 		}
 	}
 
 	// A run that has ended gets no receipt, and is not purged while it owes one.
-	good(t, s.Send(ctx, storage.Message{Run: "ended", Kind: storage.MessageReceipt, Name: "late"}))
+	good(t, s.Send(ctx, storage.Message{Run: "ended", Kind: backend.MessageReceipt, Name: "late"}))
 	if got := inboxOf(t, s, "ended"); len(got) > 0 {
 		t.Errorf("the ended run has the messages %+v", got)
 	}

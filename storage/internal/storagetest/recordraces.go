@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -19,7 +20,7 @@ import (
 // Also: `TestStore/Records`, `TestStore/RecordModel`.
 func testRaceRecords(t *testing.T, m Maker) {
 	s := m.open(t)
-	stores := []storage.Store{s, m.join(t, s), m.join(t, s)}
+	stores := []backend.Store{s, m.join(t, s), m.join(t, s)}
 	var raised [2]atomic.Int64
 	race(6, func(i int) {
 		for round := range rounds() / 2 {
@@ -86,7 +87,7 @@ func testRaceRunsOnRecords(t *testing.T, m Maker) {
 			default:
 				p := newRun(t, s, run(id(i)), check)
 				late := written.Load()
-				err := p.commit(t.Context(), p.next(storage.Checkpoint{}))
+				err := p.commit(t.Context(), p.next(backend.Checkpoint{}))
 				if err == nil && late {
 					t.Errorf("a run starts after the record has changed")
 				}
@@ -113,7 +114,7 @@ func testRecordModel(t *testing.T, m Maker) {
 
 // A recordWorld is the model beside a store. Each check has its own kind.
 type recordWorld struct {
-	store   storage.Store
+	store   backend.Store
 	checks  int
 	kind    string
 	records map[string]storage.NamedRecord
@@ -148,7 +149,7 @@ func (w *recordWorld) draw(rt *rapid.T) storage.RecordWrite {
 func (w *recordWorld) expected(writes []storage.RecordWrite) (expect error) {
 	for _, one := range writes {
 		switch {
-		case one.Check() != nil:
+		case backend.CheckRecordWrite(&one) != nil:
 			return storage.ErrInvalid
 		case one.Was != storage.AnyRevision && one.Was != w.records[one.Key].Revision:
 			expect = storage.ErrConflict

@@ -11,12 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // put writes one record and returns it.
-func put(t tester, s storage.Store, w storage.RecordWrite) storage.NamedRecord {
+func put(t tester, s backend.Store, w storage.RecordWrite) storage.NamedRecord {
 	t.Helper()
 	written, err := s.WriteRecords(t.Context(), w)
 	must(t, "WriteRecords", err)
@@ -24,13 +25,13 @@ func put(t tester, s storage.Store, w storage.RecordWrite) storage.NamedRecord {
 }
 
 // fresh writes a record that must not exist yet.
-func fresh(t tester, s storage.Store, kind, key string) storage.NamedRecord {
+func fresh(t tester, s backend.Store, kind, key string) storage.NamedRecord {
 	t.Helper()
 	return put(t, s, storage.RecordWrite{Kind: kind, Key: key, Body: value(key)})
 }
 
 // recordsOf returns all records of a kind.
-func recordsOf(t tester, s storage.Store, kind string) []storage.NamedRecord {
+func recordsOf(t tester, s backend.Store, kind string) []storage.NamedRecord {
 	t.Helper()
 	return ask[[]storage.NamedRecord](t, "NamedRecords")(s.NamedRecords(t.Context(), storage.RecordQuery{Kind: kind}))
 }
@@ -141,8 +142,8 @@ func testRecordsInvalid(t *testing.T, m Maker) {
 	for _, bad := range []storage.RecordWrite{
 		{Key: "x"},
 		{Kind: "k"},
-		{Kind: strings.Repeat("k", storage.MaxRecordKind+1), Key: "x"},
-		{Kind: "k", Key: strings.Repeat("x", storage.MaxRecordKey+1)},
+		{Kind: strings.Repeat("k", backend.MaxRecordKind+1), Key: "x"},
+		{Kind: "k", Key: strings.Repeat("x", backend.MaxRecordKey+1)},
 		{Kind: "k", Key: "\xff"},
 		{Kind: "k", Key: "a\x00b"},
 		{Kind: "k", Key: "x", Was: -2},
@@ -151,29 +152,29 @@ func testRecordsInvalid(t *testing.T, m Maker) {
 		{Kind: "k", Key: "x", Was: 1, Keep: true, Delete: true},
 		{Kind: "k", Key: "x", Was: 1, Delete: true, Body: value(1)},
 		{Kind: "k", Key: "x", Was: 1, Keep: true, Body: value(1)},
-		{Kind: "k", Key: "x", Body: make([]byte, storage.MaxRecordBody+1)},
+		{Kind: "k", Key: "x", Body: make([]byte, backend.MaxRecordBody+1)},
 		fine,
 	} {
 		_, err := s.WriteRecords(t.Context(), fine, bad)
 		want(t, fmt.Sprintf("%.80v", bad), err, storage.ErrInvalid)
 	}
-	_, err := s.WriteRecords(t.Context(), slices.Repeat([]storage.RecordWrite{fine}, storage.MaxRecordWrites+1)...)
+	_, err := s.WriteRecords(t.Context(), slices.Repeat([]storage.RecordWrite{fine}, backend.MaxRecordWrites+1)...)
 	want(t, "too many writes", err, storage.ErrInvalid)
 	if n := ask[int](t, "CountRecords")(s.CountRecords(t.Context(), "k", "")); n != 0 {
 		t.Errorf("%d records are there", n)
 	}
 	for _, q := range []storage.RecordQuery{
 		{},
-		{Kind: strings.Repeat("k", storage.MaxRecordKind+1)},
+		{Kind: strings.Repeat("k", backend.MaxRecordKind+1)},
 		{Kind: "k", Prefix: "\xff"},
-		{Kind: "k", Prefix: strings.Repeat("x", storage.MaxRecordKey+1)},
+		{Kind: "k", Prefix: strings.Repeat("x", backend.MaxRecordKey+1)},
 		{Kind: "k", After: &storage.NamedRecord{Key: "\x00"}},
 	} {
 		want(t, fmt.Sprintf("%.80v", q), errOf(s.NamedRecords(t.Context(), q)), storage.ErrInvalid)
 	}
 	long := storage.RecordWrite{
-		Kind: strings.Repeat("k", storage.MaxRecordKind), Key: strings.Repeat("ü", storage.MaxRecordKey/2),
-		Body: make([]byte, storage.MaxRecordBody),
+		Kind: strings.Repeat("k", backend.MaxRecordKind), Key: strings.Repeat("ü", backend.MaxRecordKey/2),
+		Body: make([]byte, backend.MaxRecordBody),
 	}
 	same(t, "the largest record", put(t, s, long),
 		ask[storage.NamedRecord](t, "NamedRecord")(s.NamedRecord(t.Context(), long.Kind, long.Key)))
@@ -183,10 +184,10 @@ func testRecordsInvalid(t *testing.T, m Maker) {
 		{{Kind: "k"}},
 		{{Kind: "k", Key: "\xff"}},
 		{{Kind: "k", Key: "x", Revision: -1}},
-		slices.Repeat([]storage.RecordCheck{{Kind: "k", Key: "x"}}, storage.MaxRecordChecks+1),
+		slices.Repeat([]storage.RecordCheck{{Kind: "k", Key: "x"}}, backend.MaxRecordChecks+1),
 	} {
 		want(t, "Create", s.Create(t.Context(), run("a"), checks...), storage.ErrInvalid)
-		want(t, "ClaimNew", errOf2(storage.ClaimNew(run("a"), checks...)), storage.ErrInvalid)
+		want(t, "ClaimNew", errOf2(backend.ClaimNew(run("a"), checks...)), storage.ErrInvalid)
 	}
 	want(t, "after that", errOf(s.Run(t.Context(), "a")), storage.ErrNotFound)
 }
@@ -256,7 +257,7 @@ func keyOf(r storage.NamedRecord) string { return r.Key }
 
 // compareListing reads the listing of a query after each of the original records. It finds those that still exist, in
 // order.
-func compareListing(t tester, s storage.Store, all []storage.NamedRecord, q storage.RecordQuery) {
+func compareListing(t tester, s backend.Store, all []storage.NamedRecord, q storage.RecordQuery) {
 	t.Helper()
 	all = slices.Clone(all)
 	if q.Reverse {
@@ -297,11 +298,11 @@ func testRecordPages(t *testing.T, m Maker) {
 	s := m.open(t)
 	const records = 9
 	for i := range records {
-		put(t, s, storage.RecordWrite{Kind: "k", Key: strconv.Itoa(i), Body: make([]byte, storage.MaxRecordBody)})
+		put(t, s, storage.RecordWrite{Kind: "k", Key: strconv.Itoa(i), Body: make([]byte, backend.MaxRecordBody)})
 	}
 	q := storage.RecordQuery{Kind: "k", Limit: records}
 	page := ask[[]storage.NamedRecord](t, "NamedRecords")(s.NamedRecords(t.Context(), q))
-	if want := storage.PageBytes / storage.MaxRecordBody; len(page) != want {
+	if want := storage.PageBytes / backend.MaxRecordBody; len(page) != want {
 		t.Errorf("a page has %d records, want %d", len(page), want)
 	}
 	n := 0
@@ -327,7 +328,7 @@ func testRunOnRecords(t *testing.T, m Maker) {
 	holds := []storage.RecordCheck{checkOf(machine), {Kind: "alias", Key: "none"}}
 	must(t, "Create", s.Create(t.Context(), run("created"), holds...))
 	p := newRun(t, s, run("begun"), holds...)
-	first := p.next(storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}})
+	first := p.next(backend.Checkpoint{Head: backend.Head{State: states.FlowRunning}})
 	must(t, "Commit", p.commit(t.Context(), first))
 
 	post(t, s, storage.Job{ID: "j", Run: "late", Created: at(0)})
@@ -337,7 +338,7 @@ func testRunOnRecords(t *testing.T, m Maker) {
 	changed := put(t, other, storage.RecordWrite{Kind: "machine", Key: "trip", Was: machine.Revision, Body: value(2)})
 	wantConflict(t, "Create", s.Create(t.Context(), late, holds...), "trip", changed.Revision)
 	lost := newRun(t, s, late, holds...)
-	wantConflict(t, "Commit", lost.commit(t.Context(), lost.next(storage.Checkpoint{})), "trip", changed.Revision)
+	wantConflict(t, "Commit", lost.commit(t.Context(), lost.next(backend.Checkpoint{})), "trip", changed.Revision)
 	want(t, "after that", errOf(s.Run(t.Context(), "late")), storage.ErrNotFound)
 	same(t, "the job", before, job(t, s))
 	alias := fresh(t, s, "alias", "none")
@@ -348,8 +349,8 @@ func testRunOnRecords(t *testing.T, m Maker) {
 	must(t, "the same again", s.Commit(t.Context(), p.claim, first))
 	want(t, "Create of a run that exists", s.Create(t.Context(), run("begun"), holds...), storage.ErrExists)
 	twin := newRun(t, s, run("begun"), holds...)
-	want(t, "another first commit", twin.commit(t.Context(), twin.next(storage.Checkpoint{})), storage.ErrExists)
-	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}}) // later commits check nothing
+	want(t, "another first commit", twin.commit(t.Context(), twin.next(backend.Checkpoint{})), storage.ErrExists)
+	p.write(t, backend.Checkpoint{Head: backend.Head{State: states.FlowRunning}}) // later commits check nothing
 
 	put(t, s, storage.RecordWrite{Kind: "machine", Key: "trip", Was: changed.Revision, Delete: true})
 	wantConflict(t, "a deleted record", other.Create(t.Context(), late, checkOf(changed)), "trip", 0)
@@ -364,7 +365,7 @@ func testRunOnRecordsLimited(t *testing.T, m Maker) {
 	s := m.open(t)
 	setLimits(t, s, storage.Limit{Flow: "trip", Runs: 1})
 	machine := fresh(t, s, "machine", "trip")
-	running := storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}}
+	running := backend.Checkpoint{Head: backend.Head{State: states.FlowRunning}}
 	newRun(t, s, run("a"), checkOf(machine)).write(t, running)
 	waits := newRun(t, s, run("b"), checkOf(machine))
 	want(t, "Commit without a place", waits.commit(t.Context(), waits.next(running)), storage.ErrLimited)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -22,10 +24,7 @@ import (
 // between pages.
 func testRunQueries(t *testing.T, m Maker) {
 	const queries = 12
-	rounds := 40
-	if testing.Short() { // or runs under the race detector
-		rounds = 8
-	}
+	rounds := longtest.Count(10, 40, 40)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	w := &queried{
@@ -51,7 +50,7 @@ func testRunQueries(t *testing.T, m Maker) {
 type queried struct {
 	*testing.T
 	*rand.Rand
-	s    storage.Store
+	s    backend.Store
 	made int
 	runs map[string]storage.Run
 }
@@ -79,25 +78,25 @@ func (w *queried) make() {
 	head := w.head()
 	switch w.IntN(3) {
 	case 0:
-		newRun(w.T, w.s, r).write(w.T, storage.Checkpoint{Head: head, Labels: map[string]string{"last": one(w, "x", "y")}})
+		newRun(w.T, w.s, r).write(w.T, backend.Checkpoint{Head: head, Labels: map[string]string{"last": one(w, "x", "y")}})
 	case 1:
 		r.State, r.Outcome, r.Undo, r.Ended, r.Failure = head.State, head.Outcome, head.Undo, head.Ended, head.Failure
 		create(w.T, w.s, r)
 	default:
 		create(w.T, w.s, r)
 		child := storage.Run{ID: r.ID + "'", Flow: r.Flow, Parent: r.ID, Created: w.second()}
-		parent := storage.Checkpoint{Children: []storage.Run{child}}
+		parent := backend.Checkpoint{Children: []storage.Run{child}}
 		p := begin(w.T, w.s, r.ID)
 		p.write(w.T, parent)
-		p.write(w.T, storage.Checkpoint{Head: head})
+		p.write(w.T, backend.Checkpoint{Head: head})
 		w.runs[r.ID+"'"] = load(w.T, w.s, r.ID+"'")
 	}
 	w.runs[r.ID] = load(w.T, w.s, r.ID)
 }
 
 // head returns the record of a run after a checkpoint that releases it.
-func (w *queried) head() storage.Head {
-	h := storage.Head{
+func (w *queried) head() backend.Head {
+	h := backend.Head{
 		State: one(w, states.FlowPending, states.FlowRunning, states.FlowSuspended, states.FlowSuccess, states.FlowFailure,
 			states.FlowReverted),
 		Release: true, Outcome: one(w, storage.Unfinished, storage.Succeeded, storage.FailedOutcome, storage.Cancelled),
@@ -123,11 +122,11 @@ func (w *queried) change() {
 		case 1, 2, 3:
 			p := begin(w.T, w.s, id)
 			if w.IntN(2) == 0 {
-				p.write(w.T, storage.Checkpoint{Labels: map[string]string{"team": one(w, "", "x", "y")}})
+				p.write(w.T, backend.Checkpoint{Labels: map[string]string{"team": one(w, "", "x", "y")}})
 			}
 			head := w.head()
 			head.Wakeups = r.Wakeups
-			p.write(w.T, storage.Checkpoint{Head: head, Labels: map[string]string{"env": one(w, "", "x", "y")}})
+			p.write(w.T, backend.Checkpoint{Head: head, Labels: map[string]string{"env": one(w, "", "x", "y")}})
 			w.runs[id] = load(w.T, w.s, id)
 		}
 	}
@@ -210,7 +209,7 @@ func (w *queried) look(q storage.RunQuery) {
 	}
 	most := 1 + w.IntN(9)
 	for looks := 0; ; looks++ {
-		page := ask[storage.LookResult](w.T, "Look")(w.s.Look(w.Context(), q, most))
+		page := ask[backend.LookResult](w.T, "Look")(w.s.Look(w.Context(), q, most))
 		for _, r := range page.Runs {
 			got = append(got, r.ID)
 		}
@@ -230,25 +229,25 @@ func (w *queried) look(q storage.RunQuery) {
 // tally counts with looks at few runs each.
 func (w *queried) tally(q storage.RunQuery) {
 	w.Helper()
-	t := storage.TallyQuery{
+	t := backend.TallyQuery{
 		Most: 1 + w.IntN(9), Width: one(w, 0, 3*time.Second, 3*time.Second), Since: one(w, time.Time{}, w.second()),
 	}
-	got, expected := map[storage.TallyKey]int{}, map[storage.TallyKey]int{}
+	got, expected := map[backend.TallyKey]int{}, map[backend.TallyKey]int{}
 	for _, r := range w.sorted(&q) {
-		key := storage.TallyKey{State: r.State}
+		key := backend.TallyKey{State: r.State}
 		if at := r.Created; t.Width > 0 {
 			if q.Order == storage.ByEnded {
 				at = r.Ended
 			}
 			if key.Span = at.Unix() / 3; !t.Since.IsZero() && key.Span < t.Since.Unix()/3 {
-				key.Span = storage.Before
+				key.Span = backend.Before
 			}
 		}
 		expected[key]++
 	}
 	first := q
 	for looks := 0; ; looks++ {
-		part := ask[storage.Tally](w.T, "Tally")(w.s.Tally(w.Context(), q, t))
+		part := ask[backend.Tally](w.T, "Tally")(w.s.Tally(w.Context(), q, t))
 		for key, n := range part.Counts {
 			got[key] += n
 		}
@@ -387,7 +386,7 @@ func (w *queried) refused() {
 	} {
 		want(w.T, "Runs", errOf(w.s.Runs(w.Context(), q)), storage.ErrInvalid)
 		want(w.T, "Look", errOf(w.s.Look(w.Context(), q, 1)), storage.ErrInvalid)
-		want(w.T, "Tally", errOf(w.s.Tally(w.Context(), q, storage.TallyQuery{Most: 1})), storage.ErrInvalid)
+		want(w.T, "Tally", errOf(w.s.Tally(w.Context(), q, backend.TallyQuery{Most: 1})), storage.ErrInvalid)
 		want(w.T, "CountRuns", errOf(w.s.CountRuns(w.Context(), q)), storage.ErrInvalid)
 	}
 	for limit, count := range map[int]int{0: len(w.runs), 3: 3} {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -44,15 +45,15 @@ func testCreate(t *testing.T, m Maker) {
 
 	for _, bad := range []storage.Run{
 		{},
-		{ID: strings.Repeat("x", storage.MaxID+1)},
+		{ID: strings.Repeat("x", backend.MaxID+1)},
 		{ID: "x", Input: storage.Held{Ref: 1}},
 		{ID: "x", Labels: map[string]string{"": "v"}},
 		{ID: "x", Secrets: storage.Secrets{Symbols: []string{""}}},
-		{ID: "x", Secrets: storage.Secrets{Atoms: []string{strings.Repeat("a", storage.MaxSecret+1)}}},
-		{ID: "x", Secrets: storage.Secrets{Symbols: slices.Repeat([]string{"s"}, storage.MaxSecrets+1)}},
-		{ID: "x", Labels: map[string]string{"k": strings.Repeat("v", storage.MaxLabel+1)}},
-		{ID: "x", Labels: labels("", storage.MaxLabels+1)},
-		{ID: "x", Labels: labels(storage.NeedLabel, storage.MaxLabels+1)},
+		{ID: "x", Secrets: storage.Secrets{Atoms: []string{strings.Repeat("a", backend.MaxSecret+1)}}},
+		{ID: "x", Secrets: storage.Secrets{Symbols: slices.Repeat([]string{"s"}, backend.MaxSecrets+1)}},
+		{ID: "x", Labels: map[string]string{"k": strings.Repeat("v", backend.MaxLabel+1)}},
+		{ID: "x", Labels: labels("", backend.MaxLabels+1)},
+		{ID: "x", Labels: labels(backend.NeedLabel, backend.MaxLabels+1)},
 	} {
 		want(t, fmt.Sprintf("Create %.40v", bad), s.Create(t.Context(), bad), storage.ErrInvalid)
 	}
@@ -61,11 +62,11 @@ func testCreate(t *testing.T, m Maker) {
 	} {
 		bad.ID, bad.Run, bad.Flow = "x", "x", "f"
 		want(t, "a job with too many "+name, s.PostJob(t.Context(), bad), storage.ErrInvalid)
-		is := storage.Schedule{ID: "x", Spec: "@daily", Flow: "f", Labels: bad.RunLabels, Needs: bad.Labels}
+		is := backend.Schedule{ID: "x", Spec: "@daily", Flow: "f", Labels: bad.RunLabels, Needs: bad.Labels}
 		want(t, "a schedule with too many "+name, s.PutSchedule(t.Context(), is), storage.ErrInvalid)
 	}
-	both := labels("", storage.MaxLabels)
-	maps.Copy(both, labels(storage.NeedLabel, storage.MaxLabels))
+	both := labels("", backend.MaxLabels)
+	maps.Copy(both, labels(backend.NeedLabel, backend.MaxLabels))
 	must(t, "Create with all labels", s.Create(t.Context(), storage.Run{ID: "labels", Labels: both}))
 	want(t, "nothing was created", errOf(s.Run(t.Context(), "x")), storage.ErrNotFound)
 }
@@ -93,8 +94,8 @@ func testCreateLargeInput(t *testing.T, m Maker) {
 		t.Fatalf("the run has %d payloads, want 1", got.Refs)
 	}
 	p := begin(t, s, "a")
-	p.write(t, storage.Checkpoint{
-		Payloads: []storage.Payload{{Data: large("out")}},
+	p.write(t, backend.Checkpoint{
+		Payloads: []backend.Payload{{Data: large("out")}},
 		Atoms:    []storage.Atom{{Path: "x", Result: storage.Held{Ref: 2}, Input: storage.Held{Ref: 1}}},
 	})
 	same(t, "atom", storage.Atom{
@@ -103,7 +104,7 @@ func testCreateLargeInput(t *testing.T, m Maker) {
 }
 
 // ids returns the ids of the listed runs.
-func ids(t tester, s storage.Store, q storage.RunQuery) string {
+func ids(t tester, s backend.Store, q storage.RunQuery) string {
 	t.Helper()
 	return joined(ask[[]storage.Run](t, "Runs")(s.Runs(t.Context(), q)), func(r storage.Run) string { return r.ID })
 }
@@ -120,11 +121,11 @@ func testRuns(t *testing.T, m Maker) {
 	}
 	begin(t, s, "b").finish(t, states.FlowSuccess)
 	begin(t, s, "d").finish(t, states.FlowReverted)
-	begin(t, s, "c").write(t, storage.Checkpoint{Head: storage.Head{
+	begin(t, s, "c").write(t, backend.Checkpoint{Head: backend.Head{
 		State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndoFailed, Ended: at(1), Release: true,
 	}})
 	for id, outcome := range map[string]storage.Outcome{"a": storage.Unfinished, "e": storage.Cancelled} {
-		begin(t, s, id).write(t, storage.Checkpoint{Head: storage.Head{
+		begin(t, s, id).write(t, backend.Checkpoint{Head: backend.Head{
 			State: states.FlowSuspended, Outcome: outcome, Hold: true, Failure: &atom.Failure{Code: "C"}, Release: true,
 		}})
 	}

@@ -3,8 +3,11 @@ package storagetest
 import (
 	"context"
 	"errors"
+	"flag"
 	"reflect"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -19,17 +24,30 @@ import (
 // A Maker creates the stores under test.
 type Maker struct {
 	// Open returns an empty store. The suite closes it. Required.
-	Open func(t testing.TB) storage.Store
+	Open func(t testing.TB) backend.Store
 	// Join returns another store on the same records, as for a second process. The suite closes it. Required.
-	Join func(t testing.TB, s storage.Store) storage.Store
+	Join func(t testing.TB, s backend.Store) backend.Store
 	// Die makes the owner of a store appear as a dead process. The suite closes the store later. Without Die, deaths
 	// are not tested.
-	Die func(t testing.TB, s storage.Store)
+	Die func(t testing.TB, s backend.Store)
 }
+
+// fewerCases lets rapid try fewer cases of the models, unless a flag says how many.
+var fewerCases = sync.OnceValue(func() error {
+	set := false
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "rapid.checks" })
+	if set {
+		return nil
+	}
+	return flag.Set("rapid.checks", strconv.Itoa(longtest.Count(20, 100, 1000)))
+})
 
 // Run runs the suite. Its tests are parallel to each other.
 func Run(t *testing.T, m Maker) {
 	t.Helper()
+	if err := fewerCases(); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, Maker)
@@ -116,12 +134,13 @@ func Run(t *testing.T, m Maker) {
 		{"TransactRefused", testTransactRefused},
 		{"Purge", testPurge},
 		{"Owners", testOwners},
-		{"Suspects", testSuspects},
+		{"CrashLoops", testCrashLoops},
 		{"Closed", testClosed},
 		{"Cancelled", testCancelled},
 		{"NotFound", testNotFound},
 		{"Jobs", testJobs},
 		{"PostJobs", testPostJobs},
+		{"UniqueJobs", testUniqueJobs},
 		{"JobClaims", testJobClaims},
 		{"JobOrder", testJobOrder},
 		{"JobsOfDefinitions", testJobsOfDefinitions},
@@ -160,7 +179,7 @@ func Run(t *testing.T, m Maker) {
 	}
 }
 
-func (m Maker) open(tb testing.TB) storage.Store {
+func (m Maker) open(tb testing.TB) backend.Store {
 	tb.Helper()
 	s := m.Open(tb)
 	tb.Cleanup(func() {
@@ -171,7 +190,7 @@ func (m Maker) open(tb testing.TB) storage.Store {
 	return s
 }
 
-func (m Maker) join(tb testing.TB, s storage.Store) storage.Store {
+func (m Maker) join(tb testing.TB, s backend.Store) backend.Store {
 	tb.Helper()
 	other := m.Join(tb, s)
 	tb.Cleanup(func() {
@@ -197,9 +216,9 @@ func value(v any) atom.Value { return atom.MustEncode(v) }
 func inline(v any) storage.Held { return storage.Held{Data: value(v)} }
 
 // large returns a value that is not stored inline.
-func large(seed string) atom.Value { return value(strings.Repeat(seed, storage.InlineLimit)) }
+func large(seed string) atom.Value { return value(strings.Repeat(seed, backend.InlineLimit)) }
 
-func create(t tester, s storage.Store, runs ...storage.Run) {
+func create(t tester, s backend.Store, runs ...storage.Run) {
 	t.Helper()
 	for _, r := range runs {
 		if err := s.Create(t.Context(), r); err != nil {
@@ -264,21 +283,21 @@ func ask[T any](t tester, what string) func(T, error) T {
 	}
 }
 
-func load(t tester, s storage.Store, id string) storage.Run {
+func load(t tester, s backend.Store, id string) storage.Run {
 	t.Helper()
 	return ask[storage.Run](t, "Run")(s.Run(t.Context(), id))
 }
 
 // A pen writes checkpoints under a claim and keeps the numbers that they continue.
 type pen struct {
-	store storage.Store
-	claim storage.Claim
-	snap  *storage.Snapshot
-	head  storage.Head
+	store backend.Store
+	claim backend.Claim
+	snap  *backend.Snapshot
+	head  backend.Head
 	undos int64
 }
 
-func begin(t tester, s storage.Store, id string) *pen {
+func begin(t tester, s backend.Store, id string) *pen {
 	t.Helper()
 	claim, snap, err := s.Begin(t.Context(), id)
 	must(t, "Begin", err)
@@ -286,8 +305,8 @@ func begin(t tester, s storage.Store, id string) *pen {
 }
 
 // headOf returns the head under which nothing of the run changes.
-func headOf(r *storage.Run) storage.Head {
-	return storage.Head{
+func headOf(r *storage.Run) backend.Head {
+	return backend.Head{
 		Seq: r.Seq, State: r.State, Outcome: r.Outcome, Undo: r.Undo, Hold: r.Hold,
 		Output: r.Output, Failure: r.Failure, Started: r.Started, Ended: r.Ended,
 		Entries: r.Entries, Events: r.Events, Refs: r.Refs, Time: at(int(r.Seq) + 1),
@@ -295,7 +314,7 @@ func headOf(r *storage.Run) storage.Head {
 }
 
 // number completes cp so that it continues head.
-func number(cp *storage.Checkpoint, head storage.Head, undos int64) {
+func number(cp *backend.Checkpoint, head backend.Head, undos int64) {
 	h := &cp.Head
 	h.Seq, h.Entries, h.Events, h.Refs = head.Seq, head.Entries, head.Events, head.Refs
 	if h.Time.IsZero() {
@@ -319,13 +338,13 @@ func number(cp *storage.Checkpoint, head storage.Head, undos int64) {
 }
 
 // next completes cp so that it is the next checkpoint.
-func (p *pen) next(cp storage.Checkpoint) *storage.Checkpoint {
+func (p *pen) next(cp backend.Checkpoint) *backend.Checkpoint {
 	number(&cp, p.head, p.undos)
 	return &cp
 }
 
 // commit writes a checkpoint that next made.
-func (p *pen) commit(ctx context.Context, cp *storage.Checkpoint) error {
+func (p *pen) commit(ctx context.Context, cp *backend.Checkpoint) error {
 	err := p.store.Commit(ctx, p.claim, cp)
 	if err == nil {
 		p.head = cp.Head
@@ -337,7 +356,7 @@ func (p *pen) commit(ctx context.Context, cp *storage.Checkpoint) error {
 }
 
 // write completes cp and commits it.
-func (p *pen) write(t tester, cp storage.Checkpoint) {
+func (p *pen) write(t tester, cp backend.Checkpoint) {
 	t.Helper()
 	must(t, "Commit", p.commit(t.Context(), p.next(cp)))
 }
@@ -345,5 +364,5 @@ func (p *pen) write(t tester, cp storage.Checkpoint) {
 // finish commits the end of the run and releases it.
 func (p *pen) finish(t tester, state states.Flow) {
 	t.Helper()
-	p.write(t, storage.Checkpoint{Head: storage.Head{State: state, Release: true, Wakeups: p.snap.Run.Wakeups}})
+	p.write(t, backend.Checkpoint{Head: backend.Head{State: state, Release: true, Wakeups: p.snap.Run.Wakeups}})
 }

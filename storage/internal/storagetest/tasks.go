@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -24,7 +25,7 @@ func testLoad(t *testing.T, m Maker) {
 		}
 		return &pen{store: s, claim: claim, snap: snap, head: headOf(&snap.Run), undos: snap.Run.Undos}
 	}
-	left := func() storage.Checkpoint { return storage.Checkpoint{Head: storage.Head{Release: true, Due: at(50)}} }
+	left := func() backend.Checkpoint { return backend.Checkpoint{Head: backend.Head{Release: true, Due: at(50)}} }
 	first, second := loaded(), loaded()
 	if row := load(t, s, "a"); row.Fence != 0 || row.Owner != "" {
 		t.Errorf("Load has changed the run: %+v", row)
@@ -63,8 +64,8 @@ func testLoadOfDead(t *testing.T, m Maker) {
 	begin(t, other, "a")
 	begin(t, other, "b")
 	m.Die(t, other)
-	must(t, "Step", s.Step(t.Context(), "b", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
-		cp := storage.Checkpoint{Head: storage.Head{Due: snap.Run.Due}, History: []storage.Entry{{Path: "x"}}}
+	must(t, "Step", s.Step(t.Context(), "b", func(snap *backend.Snapshot) (*backend.Checkpoint, error) {
+		cp := backend.Checkpoint{Head: backend.Head{Due: snap.Run.Due}, History: []storage.Entry{{Path: "x"}}}
 		number(&cp, headOf(&snap.Run), snap.Run.Undos)
 		return &cp, nil
 	}))
@@ -74,7 +75,7 @@ func testLoadOfDead(t *testing.T, m Maker) {
 	claim, snap, err := s.Load(t.Context(), "a")
 	must(t, "Load", err)
 	p := &pen{store: s, claim: claim, snap: snap, head: headOf(&snap.Run)}
-	p.write(t, storage.Checkpoint{Head: storage.Head{Release: true}})
+	p.write(t, backend.Checkpoint{Head: backend.Head{Release: true}})
 }
 
 // testTokenUses changes tokens in a checkpoint. If a token has changed meanwhile, nothing of the checkpoint is written.
@@ -87,43 +88,43 @@ func testTokenUses(t *testing.T, m Maker) {
 			ID: id, Run: "a", Path: id, Attempt: 1, Beat: at(1), Since: at(1), Queue: "q", Heartbeat: time.Hour,
 		}
 	}
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{queued("t1"), queued("t2"), queued("t3")}})
+	p.write(t, backend.Checkpoint{Tokens: []storage.Token{queued("t1"), queued("t2"), queued("t3")}})
 	taken := queued("t1")
 	taken.Worker, taken.Take, taken.Beat, taken.Since, taken.Lease = "w", 1, at(2), at(2), at(90)
-	p.write(t, storage.Checkpoint{Used: []storage.TokenUse{{Token: taken}}})
+	p.write(t, backend.Checkpoint{Used: []backend.TokenUse{{Token: taken}}})
 	token := func(id string) storage.Token {
 		t.Helper()
 		return ask[storage.Token](t, "Token")(s.Token(t.Context(), id))
 	}
 	same(t, "taken token", taken, token("t1"))
-	refused := func(what string, uses ...storage.TokenUse) {
+	refused := func(what string, uses ...backend.TokenUse) {
 		t.Helper()
-		cp := p.next(storage.Checkpoint{Used: uses, Timers: []storage.TimerRow{{Path: "x", Due: at(9)}}})
+		cp := p.next(backend.Checkpoint{Used: uses, Timers: []storage.TimerRow{{Path: "x", Due: at(9)}}})
 		want(t, what, p.commit(t.Context(), cp), storage.ErrTaken)
 		same(t, "timers", []storage.TimerRow(nil), ask[[]storage.TimerRow](t, "RunTimers")(s.RunTimers(t.Context(), "a")))
 		if row := load(t, s, "a"); row.Seq != p.head.Seq {
 			t.Errorf("%s: the run is at %d", what, row.Seq)
 		}
 	}
-	refused("taken since", storage.TokenUse{Token: taken})
+	refused("taken since", backend.TokenUse{Token: taken})
 	other := queued("t2")
 	other.Worker, other.Take = "w", 1
-	refused("one of two was taken since", storage.TokenUse{Token: other}, storage.TokenUse{Token: taken})
+	refused("one of two was taken since", backend.TokenUse{Token: other}, backend.TokenUse{Token: taken})
 	if got := token("t2"); got.Take != 0 {
 		t.Errorf("a refused commit took a token: %+v", got)
 	}
-	refused("no such token", storage.TokenUse{Token: queued("none")})
+	refused("no such token", backend.TokenUse{Token: queued("none")})
 	must(t, "EndToken", errOf(s.EndToken(t.Context(), "t2", storage.TokenEnd{})))
-	refused("ended", storage.TokenUse{Token: other})
+	refused("ended", backend.TokenUse{Token: other})
 
 	done := taken
 	done.State, done.Result = storage.TokenCompleted, value("r")
 	again := queued("t1b")
-	p.write(t, storage.Checkpoint{Used: []storage.TokenUse{{Token: done, Was: 1}}, Tokens: []storage.Token{again}})
+	p.write(t, backend.Checkpoint{Used: []backend.TokenUse{{Token: done, Was: 1}}, Tokens: []storage.Token{again}})
 	same(t, "ended token", done, token("t1"))
-	refused("a second time", storage.TokenUse{Token: done, Was: 1})
+	refused("a second time", backend.TokenUse{Token: done, Was: 1})
 
-	p.write(t, storage.Checkpoint{GiveUp: []string{"t3", "t1", "none"}})
+	p.write(t, backend.Checkpoint{GiveUp: []string{"t3", "t1", "none"}})
 	if a, b := token("t3"), token("t1"); !a.GiveUp || b.GiveUp {
 		t.Errorf("give up: %v and %v", a.GiveUp, b.GiveUp)
 	}
@@ -144,7 +145,7 @@ func testHeartbeats(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
+	p.write(t, backend.Checkpoint{Tokens: []storage.Token{
 		{ID: "t", Run: "a", Path: "x", Queue: "q", Worker: "w", Take: 2, Lease: at(1)},
 	}})
 	keep := func(k storage.Heartbeat) storage.Token {
@@ -160,7 +161,7 @@ func testHeartbeats(t *testing.T, m Maker) {
 	if got.Progress != 0.25 || string(got.Details) != string(value("a quarter")) || !got.Lease.Equal(lease) {
 		t.Errorf("a heartbeat that reports nothing: %+v", got)
 	}
-	p.write(t, storage.Checkpoint{GiveUp: []string{"t"}})
+	p.write(t, backend.Checkpoint{GiveUp: []string{"t"}})
 	got = keep(storage.Heartbeat{Take: 2, Details: value("half")})
 	if !got.GiveUp || string(got.Details) != string(value("half")) ||
 		!got.Lease.IsZero() {
@@ -184,7 +185,7 @@ func testQueueOrder(t *testing.T, m Maker) {
 		for i := range tokens {
 			tokens[i].Run, tokens[i].Path = p.claim.Run, tokens[i].ID
 		}
-		p.write(t, storage.Checkpoint{Tokens: tokens})
+		p.write(t, backend.Checkpoint{Tokens: tokens})
 	}
 	a, b := begin(t, s, "a"), begin(t, s, "b")
 	put(a, storage.Token{ID: "z1", Queue: "q", Beat: at(2)}, storage.Token{ID: "y1", Queue: "q", Beat: at(2)},
@@ -239,6 +240,6 @@ func testAwaitWork(t *testing.T, m Maker) {
 	over := make(chan error, 1)
 	go func() { over <- s.AwaitWork(ctx, taking("q", "w"), prompt, nil, take) }()
 	<-looks
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x", Queue: "q", Beat: at(1)}}})
+	p.write(t, backend.Checkpoint{Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x", Queue: "q", Beat: at(1)}}})
 	must(t, "AwaitWork", <-over)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -20,7 +21,7 @@ func testTexts(t *testing.T, m Maker) {
 		}
 		want(t, "PostJob", s.PostJob(t.Context(), storage.Job{ID: bad, Flow: "f"}), storage.ErrInvalid)
 		want(t, "PostJob", s.PostJob(t.Context(), storage.Job{ID: "j", Run: bad, Flow: "f"}), storage.ErrInvalid)
-		want(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: bad, Flow: "f"}), storage.ErrInvalid)
+		want(t, "PutSchedule", s.PutSchedule(t.Context(), backend.Schedule{ID: bad, Flow: "f"}), storage.ErrInvalid)
 		want(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Name: bad}), storage.ErrInvalid)
 		want(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Key: bad}), storage.ErrInvalid)
 		want(t, "Run", errOf(s.Run(t.Context(), bad)), storage.ErrNotFound)

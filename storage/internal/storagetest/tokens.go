@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -19,7 +20,7 @@ func testTokens(t *testing.T, m Maker) {
 		ID: "t1", Run: "a", Path: "x", Incarnation: 1, Attempt: 2,
 		Deadline: at(9), Heartbeat: 3 * time.Second, Beat: at(1), Worker: "w",
 	}
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
+	p.write(t, backend.Checkpoint{Tokens: []storage.Token{
 		open,
 		{ID: "t2", Run: "a", Path: "y"},
 		{ID: "t3", Run: "a", Path: "z"},
@@ -54,8 +55,8 @@ func testTokens(t *testing.T, m Maker) {
 		t.Errorf("the wakeup counter is at %d, want 2", wakeups)
 	}
 	same(t, "messages", []storage.Message{
-		{N: 1, Run: "a", Kind: storage.MessageToken, Path: "x", Incarnation: 1, Name: "t1", Body: value("result")},
-		{N: 2, Run: "a", Kind: storage.MessageToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},
+		{N: 1, Run: "a", Kind: backend.MessageToken, Path: "x", Incarnation: 1, Name: "t1", Body: value("result")},
+		{N: 2, Run: "a", Kind: backend.MessageToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},
 	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
 
 	for _, id := range []string{"t1", "t2"} {
@@ -67,7 +68,7 @@ func testTokens(t *testing.T, m Maker) {
 	want(t, "Token of none", errOf(s.Token(t.Context(), "zz")), storage.ErrNotFound)
 
 	// The owner's end of a token loses against an earlier end, and wins against a later one.
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
+	p.write(t, backend.Checkpoint{Tokens: []storage.Token{
 		{ID: "t1", Run: "a", Path: "x", State: storage.TokenExpired},
 		{ID: "t3", Run: "a", Path: "z", State: storage.TokenGone},
 	}})
@@ -75,14 +76,14 @@ func testTokens(t *testing.T, m Maker) {
 	want(t, "EndToken of one that is gone", errOf(s.EndToken(t.Context(), "t3", storage.TokenEnd{Result: value(1)})),
 		storage.ErrGone)
 
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t4", Run: "a", Path: "z"}}})
+	p.write(t, backend.Checkpoint{Tokens: []storage.Token{{ID: "t4", Run: "a", Path: "z"}}})
 	same(t, "open tokens", []storage.Token{{ID: "t4", Run: "a", Path: "z"}},
 		ask[[]storage.Token](t, "RunTokens")(s.RunTokens(t.Context(), "a")))
 	must(t, "Release", s.Release(t.Context(), p.claim, 2, time.Time{}))
 	same(t, "open tokens", []storage.Token{{ID: "t4", Run: "a", Path: "z"}}, begin(t, s, "a").snap.Tokens)
 
 	q := begin(t, s, "b")
-	err = q.commit(t.Context(), q.next(storage.Checkpoint{Tokens: []storage.Token{{ID: "t4", Run: "b", Path: "z"}}}))
+	err = q.commit(t.Context(), q.next(backend.Checkpoint{Tokens: []storage.Token{{ID: "t4", Run: "b", Path: "z"}}}))
 	want(t, "a token of another run", err, storage.ErrExists)
 }
 
@@ -90,12 +91,12 @@ func testQueues(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"), run("b"))
 	p, q := begin(t, s, "a"), begin(t, s, "b")
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
+	p.write(t, backend.Checkpoint{Tokens: []storage.Token{
 		{ID: "t2", Run: "a", Path: "y", Queue: "q", Beat: at(2)},
 		{ID: "t9", Run: "a", Path: "z", Beat: at(0)},
 		{ID: "t3", Run: "a", Path: "w", Queue: "other", Beat: at(0)},
 	}})
-	q.write(t, storage.Checkpoint{Tokens: []storage.Token{
+	q.write(t, backend.Checkpoint{Tokens: []storage.Token{
 		{ID: "t4", Run: "b", Path: "y", Queue: "q", Beat: at(3), Incarnation: 1},
 		{ID: "t5", Run: "b", Path: "z", Queue: "q", Beat: at(4)},
 	}})
@@ -114,8 +115,8 @@ func testQueues(t *testing.T, m Maker) {
 	_, messages, err := s.Messages(t.Context(), "b", 0)
 	must(t, "Messages", err)
 	same(t, "messages", []storage.Message{
-		{N: 1, Run: "b", Kind: storage.MessageToken, Path: "z", Name: "t5", Body: value(2)},
-		{N: 2, Run: "b", Kind: storage.MessageTaken, Path: "y", Incarnation: 1, Name: "t4", Body: value("w")},
+		{N: 1, Run: "b", Kind: backend.MessageToken, Path: "z", Name: "t5", Body: value(2)},
+		{N: 2, Run: "b", Kind: backend.MessageTaken, Path: "y", Incarnation: 1, Name: "t4", Body: value("w")},
 	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
 	must(t, "EndToken of a taken one", errOf(s.EndToken(t.Context(), "t4", storage.TokenEnd{Result: value(1)})))
 }
@@ -127,7 +128,7 @@ func taking(queue, worker string) storage.WorkRequest {
 // testLeases: another worker may take work whose lease has run out. The store then refuses
 // the calls of the first worker. Until then, the first worker may renew its lease, even late.
 // keepTaken extends the lease of the worker that took a token first.
-func keepTaken(s storage.Store, id string, lease time.Duration) (storage.Token, error) {
+func keepTaken(s backend.Store, id string, lease time.Duration) (storage.Token, error) {
 	return s.KeepToken(context.Background(), id, storage.Heartbeat{Take: 1, Lease: lease})
 }
 
@@ -137,7 +138,7 @@ func testLeases(t *testing.T, m Maker) {
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
 	work := value("what to do")
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
+	p.write(t, backend.Checkpoint{Tokens: []storage.Token{
 		{ID: "t1", Run: "a", Path: "x", Queue: "q", Beat: at(1), Work: work},
 		{ID: "t2", Run: "a", Path: "y", Queue: "r", Beat: at(0)},
 	}})
@@ -173,20 +174,25 @@ func testLeases(t *testing.T, m Maker) {
 	want(t, "EndToken of what another has",
 		errOf(s.EndToken(t.Context(), "t1", storage.TokenEnd{Take: 1, Result: value(1)})), storage.ErrTaken)
 	want(t, "TakeToken without an end", errOf(s.TakeToken(t.Context(), taking("q", "v"))), storage.ErrNotFound)
-	done := ask[storage.Token](t, "EndToken")(s.EndToken(t.Context(), "t1", storage.TokenEnd{Take: 2, Result: value(2)}))
-	if done.State != storage.TokenCompleted || done.Work != nil || done.Take != 2 {
+	must(t, "KeepToken with an end", errOf(s.KeepToken(t.Context(), "t1", storage.Heartbeat{Take: 2, Lease: 1})))
+	clockMoves()
+	if third := take(0, "q"); third.ID != "t1" || third.Take != 3 {
+		t.Errorf("took %+v, want t1, which its worker got a lease for", third)
+	}
+	end := storage.TokenEnd{Take: 3, Result: value(2)}
+	done := ask[storage.Token](t, "EndToken")(s.EndToken(t.Context(), "t1", end))
+	if done.State != storage.TokenCompleted || done.Work != nil || done.Take != 3 {
 		t.Errorf("finished as %+v", done)
 	}
-	want(t, "EndToken again", errOf(s.EndToken(t.Context(), "t1", storage.TokenEnd{Take: 2, Result: value(2)})),
-		storage.ErrGone)
+	want(t, "EndToken again", errOf(s.EndToken(t.Context(), "t1", end)), storage.ErrGone)
 	want(t, "KeepToken of what has ended", errOf(keepTaken(s, "t1", time.Hour)), storage.ErrGone)
 	want(t, "KeepToken of none", errOf(keepTaken(s, "zz", time.Hour)), storage.ErrNotFound)
 	want(t, "EndToken of none", errOf(s.EndToken(t.Context(), "zz", storage.TokenEnd{Take: 1})), storage.ErrNotFound)
 	_, messages, err := s.Messages(t.Context(), "a", 0)
 	must(t, "Messages", err)
 	same(t, "messages", []storage.Message{ // none if a worker takes a token with Work of its own
-		{N: 1, Run: "a", Kind: storage.MessageTaken, Path: "y", Name: "t2", Body: value("w")},
-		{N: 2, Run: "a", Kind: storage.MessageToken, Path: "x", Name: "t1", Body: value(2)},
+		{N: 1, Run: "a", Kind: backend.MessageTaken, Path: "y", Name: "t2", Body: value("w")},
+		{N: 2, Run: "a", Kind: backend.MessageToken, Path: "x", Name: "t1", Body: value(2)},
 	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
 }
 
@@ -201,7 +207,7 @@ func testWorkLimits(t *testing.T, m Maker) {
 		ID: "t1", Run: "a", Path: "x", Queue: "q", Beat: at(1), Since: at(2), Work: value("what to do"),
 		ScheduleToStart: 90 * time.Millisecond, StartToClose: 5 * time.Second,
 	}
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
+	p.write(t, backend.Checkpoint{Tokens: []storage.Token{
 		open, {ID: "t2", Run: "a", Path: "y", Queue: "r", Beat: at(2), Since: at(2), StartToClose: time.Hour},
 	}})
 	token := func(id string) storage.Token {
@@ -241,9 +247,9 @@ func testWorkLimits(t *testing.T, m Maker) {
 	_, messages, err := s.Messages(t.Context(), "a", 0)
 	must(t, "Messages", err)
 	same(t, "messages", []storage.Message{
-		{N: 1, Run: "a", Kind: storage.MessageTaken, Path: "x", Name: "t1", Body: value("w")},
-		{N: 2, Run: "a", Kind: storage.MessageRetaken, Path: "x", Name: "t1", Body: value("w")},
-		{N: 3, Run: "a", Kind: storage.MessageToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},
+		{N: 1, Run: "a", Kind: backend.MessageTaken, Path: "x", Name: "t1", Body: value("w")},
+		{N: 2, Run: "a", Kind: backend.MessageRetaken, Path: "x", Name: "t1", Body: value("w")},
+		{N: 3, Run: "a", Kind: backend.MessageToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},
 	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
 }
 

@@ -10,19 +10,20 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // A ledger is a user's table in the store's database.
 type ledger struct {
-	storage.Store
-	tx storage.Transactor
+	backend.Store
+	tx backend.Transactor
 }
 
-func openLedger(t *testing.T, s storage.Store) *ledger {
+func openLedger(t *testing.T, s backend.Store) *ledger {
 	t.Helper()
-	tx, ok := s.(storage.Transactor)
+	tx, ok := s.(backend.Transactor)
 	if !ok {
 		t.Skip("this store has no database for users' tables")
 	}
@@ -59,7 +60,7 @@ func lines(tx *sql.Tx) (out []string, err error) {
 }
 
 // expect compares the user's table.
-func (l *ledger) expect(t *testing.T, claim storage.Claim, want string) {
+func (l *ledger) expect(t *testing.T, claim backend.Claim, want string) {
 	t.Helper()
 	var got []string
 	look := errors.New("only looking")
@@ -86,7 +87,7 @@ func testTransact(t *testing.T, m Maker) {
 	p, q := begin(t, s, "a"), begin(t, s, "b")
 	before := load(t, s, "a")
 	calls := 0
-	do := func(claim storage.Claim, key, line string) (atom.Value, error) {
+	do := func(claim backend.Claim, key, line string) (atom.Value, error) {
 		return l.tx.Transact(t.Context(), claim, key, func(tx *sql.Tx) (atom.Value, error) {
 			calls++
 			return add(tx, line)
@@ -108,7 +109,7 @@ func testTransact(t *testing.T, m Maker) {
 		same(t, "no result", atom.Value(nil),
 			ask[atom.Value](t, "Transact")(l.tx.Transact(t.Context(), p.claim, "none", none)))
 	}
-	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Release: true}})
+	p.write(t, backend.Checkpoint{Head: backend.Head{State: states.FlowSuccess, Release: true}})
 	want(t, "Transact after the end", errOf(do(p.claim, "k", "one")), storage.ErrFenced)
 	if n := ask[int](t, "Purge")(s.Purge(t.Context(), "a")); n != 1 {
 		t.Fatalf("purged %d", n)
@@ -148,7 +149,7 @@ func testTransactRefused(t *testing.T, m Maker) {
 	for _, c := range []struct {
 		name  string
 		ctx   context.Context //nolint:containedctx // of the call
-		claim storage.Claim
+		claim backend.Claim
 		key   string
 		fn    func(*sql.Tx) (atom.Value, error)
 		err   error
@@ -157,7 +158,7 @@ func testTransactRefused(t *testing.T, m Maker) {
 		{"a forged claim", t.Context(), forged, "k", nil, storage.ErrFenced},
 		{"no run", t.Context(), nobody, "k", nil, storage.ErrNotFound},
 		{"no key", t.Context(), p.claim, "", nil, storage.ErrInvalid},
-		{"an endless key", t.Context(), p.claim, strings.Repeat("k", storage.MaxKey+1), nil, storage.ErrInvalid},
+		{"an endless key", t.Context(), p.claim, strings.Repeat("k", backend.MaxKey+1), nil, storage.ErrInvalid},
 		{"an error", t.Context(), p.claim, "k", func(*sql.Tx) (atom.Value, error) { return nil, boom }, boom},
 		{"too large a result", t.Context(), p.claim, "k", func(*sql.Tx) (atom.Value, error) {
 			return make(atom.Value, atom.MaxValue+1), nil
@@ -229,7 +230,7 @@ func testTransactRefused(t *testing.T, m Maker) {
 	if rows.Next() {
 		t.Error("rows that were kept can be read")
 	}
-	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess}})
+	p.write(t, backend.Checkpoint{Head: backend.Head{State: states.FlowSuccess}})
 }
 
 // ignored returns nil, like a caller that ignores the error.
@@ -258,7 +259,7 @@ func testRaceTransact(t *testing.T, m Maker) {
 	race(4, func(i int) {
 		for n := range keys {
 			if i == 0 {
-				must(t, "Commit", q.commit(t.Context(), q.next(storage.Checkpoint{Atoms: []storage.Atom{{Path: "x"}}})))
+				must(t, "Commit", q.commit(t.Context(), q.next(backend.Checkpoint{Atoms: []storage.Atom{{Path: "x"}}})))
 				continue
 			}
 			key := fmt.Sprintf("k%02d", n)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -44,8 +45,8 @@ func testAwaitEnd(t *testing.T, m Maker) {
 			by = other
 		}
 		if n%3 == 0 {
-			must(t, "Step", by.Step(ctx, id(n), func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
-				return &storage.Checkpoint{Head: storage.Head{
+			must(t, "Step", by.Step(ctx, id(n), func(snap *backend.Snapshot) (*backend.Checkpoint, error) {
+				return &backend.Checkpoint{Head: backend.Head{
 					Seq: snap.Run.Seq, State: states.FlowSuccess, Outcome: storage.Succeeded, Ended: at(1), Time: at(1),
 				}}, nil
 			}))
@@ -93,7 +94,7 @@ func testAwaitToken(t *testing.T, m Maker) {
 	}
 	const pieces = 20
 	got := make(chan string, pieces)
-	wait := func(by storage.Store, lease time.Duration) {
+	wait := func(by backend.Store, lease time.Duration) {
 		taking := taking("q", "w")
 		taking.Queues, taking.Lease = append(taking.Queues, "r"), lease
 		token, err := by.AwaitToken(t.Context(), taking, prompt, nil)
@@ -103,11 +104,11 @@ func testAwaitToken(t *testing.T, m Maker) {
 		got <- token.ID
 	}
 	for n := range pieces {
-		go wait([]storage.Store{s, other}[n%2], 0)
+		go wait([]backend.Store{s, other}[n%2], 0)
 	}
 	for n := range pieces {
 		by := []*pen{p, q}[n/2%2]
-		by.write(t, storage.Checkpoint{Tokens: []storage.Token{{
+		by.write(t, backend.Checkpoint{Tokens: []storage.Token{{
 			ID: fmt.Sprintf("t%02d", n), Path: fmt.Sprint("p", n), Queue: []string{"q", "r"}[n%2], Beat: at(n),
 		}}})
 	}
@@ -120,7 +121,7 @@ func testAwaitToken(t *testing.T, m Maker) {
 			t.Errorf("%s reached no caller: %v", id, taken)
 		}
 	}
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "lost", Path: "lost", Queue: "q", Beat: at(1)}}})
+	p.write(t, backend.Checkpoint{Tokens: []storage.Token{{ID: "lost", Path: "lost", Queue: "q", Beat: at(1)}}})
 	wait(s, time.Nanosecond)
 	wait(other, 0)
 	if first, second := <-got, <-got; first != "lost" || second != "lost" {

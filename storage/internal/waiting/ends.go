@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// AwaitEnd implements [storage.Waiting.AwaitEnd]; read returns the run.
+// AwaitEnd implements [backend.Waiting.AwaitEnd]; read returns the run.
 func (h *Hub) AwaitEnd(ctx context.Context, run string,
 	read func(context.Context, string) (storage.Run, error),
 ) (storage.Run, error) {

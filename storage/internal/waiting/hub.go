@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -58,7 +59,7 @@ func New(source Source) *Hub {
 }
 
 // Committed wakes the callers that a commit of this process concerns. It is cheap if no caller waits.
-func (h *Hub) Committed(run string, cp *storage.Checkpoint) {
+func (h *Hub) Committed(run string, cp *backend.Checkpoint) {
 	if h.count.Load() == 0 {
 		return
 	}
@@ -80,7 +81,7 @@ func queues(t *storage.Token) bool {
 }
 
 // Queues reports whether a checkpoint puts work into a queue.
-func Queues(cp *storage.Checkpoint) bool {
+func Queues(cp *backend.Checkpoint) bool {
 	return slices.ContainsFunc(cp.Tokens, func(t storage.Token) bool { return queues(&t) })
 }
 

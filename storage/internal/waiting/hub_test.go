@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/waiting"
@@ -118,9 +119,9 @@ func TestManyAwaitEnds(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		h.Committed(id(7), &storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}})
+		h.Committed(id(7), &backend.Checkpoint{Head: backend.Head{State: states.FlowRunning}})
 		d.over[id(5)] = true
-		h.Committed(id(5), &storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess}})
+		h.Committed(id(5), &backend.Checkpoint{Head: backend.Head{State: states.FlowSuccess}})
 		if got := <-returned; got != id(5) {
 			t.Errorf("%s returned", got)
 		}
@@ -185,7 +186,7 @@ func TestTurns(t *testing.T) {
 			}
 		}
 		commit := func(queue string, pieces int) {
-			cp := storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}}
+			cp := backend.Checkpoint{Head: backend.Head{State: states.FlowRunning}}
 			for range pieces {
 				d.work[queue]++
 				cp.Tokens = append(cp.Tokens, storage.Token{Queue: queue})
@@ -272,7 +273,7 @@ func TestTurnPassedOn(t *testing.T) {
 		synctest.Wait()
 		begun := time.Now()
 		d.work["q"] = 1
-		h.Committed("run", &storage.Checkpoint{Tokens: []storage.Token{{Queue: "q"}}})
+		h.Committed("run", &backend.Checkpoint{Tokens: []storage.Token{{Queue: "q"}}})
 		if first, second := <-over, <-over; !errors.Is(first, broken) || second != nil || time.Since(begun) > 0 {
 			t.Errorf("%v, then %v after %v", first, second, time.Since(begun))
 		}

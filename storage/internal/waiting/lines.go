@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -39,7 +40,7 @@ func (p *poller) wake() {
 	}
 }
 
-// AwaitToken implements [storage.Waiting.AwaitToken]; take is [storage.Inbox.TakeToken].
+// AwaitToken implements [backend.Waiting.AwaitToken]; take is [backend.Inbox.TakeToken].
 func (h *Hub) AwaitToken(ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
 	take func(context.Context, storage.WorkRequest) (storage.Token, error),
 ) (storage.Token, error) {
@@ -51,11 +52,11 @@ func (h *Hub) AwaitToken(ctx context.Context, t storage.WorkRequest, wait time.D
 	return token, err
 }
 
-// AwaitWork implements [storage.Waiting.AwaitWork].
+// AwaitWork implements [backend.Waiting.AwaitWork].
 func (h *Hub) AwaitWork(ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
 	take func(context.Context) error,
 ) error {
-	if err := t.Check(); err != nil {
+	if err := backend.CheckWorkRequest(&t); err != nil {
 		return err
 	}
 	p := &poller{worker: t.Worker, signal: make(chan struct{}, 1), places: map[string]*list.Element{}, awake: true}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -19,15 +20,15 @@ func (m *memory) remember(queue, worker string, now time.Time) {
 	}
 	workers := (*m)[queue]
 	if workers == nil {
-		if len(*m) >= storage.MaxPollers {
-			if m.forget(now); len(*m) >= storage.MaxPollers {
+		if len(*m) >= backend.MaxPollers {
+			if m.forget(now); len(*m) >= backend.MaxPollers {
 				return
 			}
 		}
 		workers = map[string]time.Time{}
 		(*m)[queue] = workers
 	}
-	if _, known := workers[worker]; !known && len(workers) >= 2*storage.MaxPollerNames {
+	if _, known := workers[worker]; !known && len(workers) >= 2*backend.MaxPollerNames {
 		oldest := worker
 		for name, at := range workers {
 			if oldest == worker || at.Before(workers[oldest]) {
@@ -42,14 +43,14 @@ func (m *memory) remember(queue, worker string, now time.Time) {
 // forget drops what is too old.
 func (m *memory) forget(now time.Time) {
 	for queue, workers := range *m {
-		maps.DeleteFunc(workers, func(_ string, at time.Time) bool { return now.Sub(at) > storage.PollerMemory })
+		maps.DeleteFunc(workers, func(_ string, at time.Time) bool { return now.Sub(at) > backend.PollerMemory })
 		if len(workers) == 0 {
 			delete(*m, queue)
 		}
 	}
 }
 
-// Pollers implements [storage.Waiting.Pollers].
+// Pollers implements [backend.Waiting.Pollers].
 func (h *Hub) Pollers(now time.Time) []storage.Poller {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,8 +58,8 @@ func (h *Hub) Pollers(now time.Time) []storage.Poller {
 	queues := slices.AppendSeq(slices.Collect(maps.Keys(h.lines)), maps.Keys(h.asked))
 	slices.Sort(queues)
 	queues = slices.Compact(queues)
-	pollers := make([]storage.Poller, 0, min(len(queues), storage.MaxPollers))
-	for _, queue := range queues[:min(len(queues), storage.MaxPollers)] {
+	pollers := make([]storage.Poller, 0, min(len(queues), backend.MaxPollers))
+	for _, queue := range queues[:min(len(queues), backend.MaxPollers)] {
 		names := slices.Collect(maps.Keys(h.asked[queue]))
 		if line := h.lines[queue]; line != nil {
 			for at := line.Front(); at != nil; at = at.Next() {
@@ -67,7 +68,7 @@ func (h *Hub) Pollers(now time.Time) []storage.Poller {
 		}
 		slices.Sort(names)
 		names = slices.Compact(names)
-		pollers = append(pollers, storage.Poller{Queue: queue, Workers: names[:min(len(names), storage.MaxPollerNames)]})
+		pollers = append(pollers, storage.Poller{Queue: queue, Workers: names[:min(len(names), backend.MaxPollerNames)]})
 	}
 	return pollers
 }

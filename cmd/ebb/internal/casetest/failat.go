@@ -15,9 +15,9 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/failat"
 	"github.com/ebbflow/ebb/internal/nodepath"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
@@ -131,7 +131,7 @@ const done = "done"
 // effects records the work of mocked tasks that was not undone. A task that is called again under the same key does its
 // work once.
 type effects struct {
-	records storage.Reader
+	records backend.Reader
 	undoes  bool // the machine undoes something, so it declares which tasks have no effect
 
 	mu       sync.Mutex
@@ -204,7 +204,7 @@ func (h *worlds) Fresh() *failat.Instance {
 		Run:     p.runOptions(),
 		State:   p.mocks.effects.state,
 		Limit:   h.of.Limit,
-		Open: func() (storage.Store, error) {
+		Open: func() (backend.Store, error) {
 			err := p.define(records)
 			return &watched{Store: records.Join(), records: records, player: p, ctx: ctx, beside: &beside}, err
 		},
@@ -220,7 +220,7 @@ func (h *worlds) Fresh() *failat.Instance {
 }
 
 // define stores the definitions of the runs that the case's run may start.
-func (p *player) define(store storage.Store) error {
+func (p *player) define(store backend.Store) error {
 	for _, d := range p.suite.Flows {
 		if _, err := store.PutDefinition(context.Background(), d.Definition); err != nil {
 			return err
@@ -230,7 +230,7 @@ func (p *player) define(store storage.Store) error {
 }
 
 // options returns the options of each engine that drives the run.
-func (p *player) options(records storage.Store) []engine.Option {
+func (p *player) options(records backend.Store) []engine.Option {
 	return []engine.Option{
 		engine.WithTasks(p.mocks), engine.WithLimits(limits),
 		engine.WithCatalog(&catalog{&definition.Catalog{Store: records}, p.suite.Def.Hash, p.mocks.machine}),

@@ -108,7 +108,7 @@ func judgeNames(what string, want *document.Document, got []string) []Mismatch {
 		}
 	}
 	if len(got) > len(want.Items) {
-		return []Mismatch{mismatchf(want.Place, "%s: %s is not expected, in: %s", what, got[len(want.Items)], list)}
+		return []Mismatch{mismatchf(want.Place, "%s: want no more, got %s, in: %s", what, got[len(want.Items)], list)}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -93,8 +94,8 @@ func (p *player) play() (err error) {
 			apart.Go(func() { _, _ = eng.Run(ctx, ev.Name, engine.Existing()) })
 		}
 	}
-	eng, err = engine.New(flow.Growing(p.suite.Def.Name, p.mocks.machine),
-		append(p.options(records), engine.WithStore(store), engine.WithObserver(apartFrom))...)
+	eng, err = engine.New(flow.Growing(p.suite.Def.Name, p.mocks.machine), store,
+		append(p.options(records), engine.WithObserver(apartFrom))...)
 	if err != nil {
 		return errors.Join(err, records.Close())
 	}
@@ -146,7 +147,7 @@ func stopped(ctx context.Context) error {
 }
 
 // read reads the run's record and its path.
-func (p *player) read(store storage.Reader) (err error) {
+func (p *player) read(store backend.Reader) (err error) {
 	ctx := context.Background() // the context of the run may have ended
 	if p.out.run, err = store.Run(ctx, runID); err != nil {
 		return err
@@ -163,7 +164,7 @@ func (p *player) read(store storage.Reader) (err error) {
 }
 
 // send sends a signal when it is due. A signal after the end of the run is dropped.
-func send(ctx context.Context, store storage.Store, s Signal) {
+func send(ctx context.Context, store backend.Store, s Signal) {
 	t := time.NewTimer(s.After + time.Nanosecond) // a nanosecond later, so that the run exists
 	defer t.Stop()
 	select {
@@ -213,16 +214,16 @@ func (c *catalog) Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 // watched is a store that stops when the caller stops the case. It also answers the work of activities in place of a
 // worker.
 type watched struct {
-	storage.Store
+	backend.Store
 
 	player  *player
-	records storage.Store   // the store of the worker, which outlives the process of the run
+	records backend.Store   // the store of the worker, which outlives the process of the run
 	ctx     context.Context //nolint:containedctx // of the case, in virtual time
 	beside  *sync.WaitGroup
 }
 
 // Commit commits, unless the caller has stopped the case.
-func (w *watched) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (w *watched) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	if w.player.real.Err() != nil {
 		_ = w.Close() // the engine gives up at once
 		return storage.ErrClosed

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/spelling"
 )
 
@@ -120,7 +121,10 @@ func (d *nameChecker) check(at document.Place, what, name string, known []string
 		return
 	}
 	fix := ""
-	if near := spelling.Nearest(name, known); near != "" {
+	_, state := nodepath.Names(name)
+	if slices.Contains(known, state) {
+		fix = " (did you mean " + strconv.Quote(state) + "? A case names a state without the path of its visit)"
+	} else if near := spelling.Nearest(name, known); near != "" {
 		fix = " (did you mean " + strconv.Quote(near) + "?)"
 	}
 	d.failf(at, "%s %q: the definition has no such state or task%s", what, name, fix)

@@ -16,6 +16,15 @@ import (
 // open writes a definition and its case file, and opens them.
 func open(t *testing.T, machine, cases string) *casetest.Suite {
 	t.Helper()
+	suite, err := tryOpen(t, machine, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return suite
+}
+
+func tryOpen(t *testing.T, machine, cases string) (*casetest.Suite, error) {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"m.asl.json": machine, "m.test.yaml": cases} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -26,11 +35,18 @@ func open(t *testing.T, machine, cases string) *casetest.Suite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	suite, err := casetest.Open(file, definition.Reading{})
-	if err != nil {
-		t.Fatal(err)
+	return casetest.Open(file, definition.Reading{})
+}
+
+// TestPathInCase: who names a state as ebb show does, with the path of its visit, is told its name.
+func TestPathInCase(t *testing.T) {
+	t.Parallel()
+	_, err := tryOpen(t, `{"StartAt": "All", "States": {"All": {"Type": "Map", "End": true, "ItemProcessor": {
+		"StartAt": "Pay", "States": {"Pay": {"Type": "Task", "Resource": "x:pay", "End": true}}}}}}`,
+		`cases: [{name: a, expect: {undone: ["All[0]/Pay#2"]}}]`)
+	if err == nil || !strings.Contains(err.Error(), `(did you mean "Pay"? A case names a state without the path of its visit)`) {
+		t.Error(err)
 	}
-	return suite
 }
 
 // TestSameWayEachTime: branches that run at once always go the same way, so that a path can be expected of them, and take

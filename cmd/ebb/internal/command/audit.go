@@ -10,9 +10,9 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -42,8 +42,8 @@ because a user who opens the database directly can give any name with --by.`,
 	return cmd
 }
 
-func (s subcommands) audit(ctx context.Context, store storage.Audits, run string, limit int) error {
-	lines, _, err := inspect.Audit(ctx, store, storage.AuditQuery{Run: run, Limit: limit})
+func (s subcommands) audit(ctx context.Context, store backend.Audits, run string, limit int) error {
+	lines, _, err := inspect.Audit(ctx, store, backend.AuditQuery{Run: run, Limit: limit})
 	if err != nil {
 		return exit.DatabaseError(err)
 	}

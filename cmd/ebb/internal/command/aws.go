@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/sfn"
@@ -151,7 +152,7 @@ func (f *awsFlags) addMocks(run *storage.Run, r *tasks.Registry) (err error) {
 }
 
 // swfServer returns the server of the API of Amazon SWF.
-func swfServer(store storage.Store, log hclog.Logger, c *swf.Config) (*swf.Server, error) {
+func swfServer(store backend.Store, log hclog.Logger, c *swf.Config) (*swf.Server, error) {
 	c.Store, c.Log = store, log
 	api, err := swf.New(*c)
 	if err != nil {
@@ -161,7 +162,7 @@ func swfServer(store storage.Store, log hclog.Logger, c *swf.Config) (*swf.Serve
 }
 
 // awsServer returns the server of the API of Step Functions.
-func (s subcommands) awsServer(store storage.Store, c *sfn.Config, defaults definition.Beginning) (*sfn.Server, error) {
+func (s subcommands) awsServer(store backend.Store, c *sfn.Config, defaults definition.Beginning) (*sfn.Server, error) {
 	c.Store = store
 	c.Named = func(resource string) bool { return defaults.Tasks[resource] != "" }
 	c.Call = func(ctx context.Context, resource string, input atom.Value) (atom.Value, *atom.Failure) {

@@ -2,16 +2,17 @@ package command
 
 import (
 	"context"
+	"errors"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/jobs/bulk"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -25,7 +26,7 @@ func (s subcommands) bulkCommand() *cobra.Command {
 The filter is that of ebb list. A process that serves the database (ebb serve) gives the commands, in a run of
 its own, whose id is printed: it survives a crash, and each run gets the command once.
 ebb show of that run counts the commands, and its result lists the runs that refused.
-With --dry-run, only say how many runs the filter selects.`,
+With --dry-run, only say how many runs would get the command now.`,
 		Example: `  ebb bulk retry 'state:FAILURE flow:trip ended:<1h' --dry-run
   ebb bulk cancel 'flow:trip label:team=a' --reason 'the offer has ended'`,
 		Args: cobra.ExactArgs(2), //nolint:mnd // as Use says
@@ -36,7 +37,7 @@ With --dry-run, only say how many runs the filter selects.`,
 				return exit.Usagef("%w", err)
 			}
 			if dryRun {
-				return s.Reading(ctx, func(store *sqlstore.Store) error { return s.countRuns(ctx, store, o.Filter) })
+				return s.Reading(ctx, func(store *sqlstore.Store) error { return s.countRuns(ctx, store, o) })
 			}
 			return s.WithExisting(ctx, func(store *sqlstore.Store) error {
 				job := jobs.Job{ID: jobs.NewID(bulk.Name), Flow: bulk.Name, Input: o}
@@ -45,28 +46,20 @@ With --dry-run, only say how many runs the filter selects.`,
 		},
 	}
 	cmd.Flags().StringVar(&o.Reason, "reason", "", "with cancel and revert: the reason, which is stored with the runs")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count the runs")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count the runs that would get the command")
 	return cmd
 }
 
-// countRuns prints how many runs a filter selects, or a lower bound if counting takes too long.
-func (s subcommands) countRuns(ctx context.Context, store storage.Store, text string) error {
-	filter, err := runfilter.Parse(text)
-	if err != nil {
-		return exit.Usagef("%w", err)
+// countRuns prints how many runs would get a bulk command.
+func (s subcommands) countRuns(ctx context.Context, store backend.Store, in bulk.Input) error {
+	n, err := bulk.Count(ctx, store, (&definition.Catalog{Store: store}).Waits, in)
+	if failed, is := errors.AsType[*atom.Failure](err); is {
+		return exit.Usagef("%s", failed.Message)
 	}
-	search := searchFor(store, filter)
-	search.Clock = time.Now
-	counts, err := runfilter.Count(ctx, store, search, 0, 0)
 	if err != nil {
 		return exit.DatabaseError(err)
 	}
-	n, least := counts.Total(), ""
-	if counts.More {
-		least = "at least "
-	}
 	return s.Emit(struct {
-		Runs int  `json:"runs"`
-		More bool `json:"more,omitzero"` // there may be more
-	}{n, counts.More}, "%s%d runs", least, n)
+		Runs int `json:"runs"`
+	}{n}, "%d runs", n)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -144,7 +145,7 @@ func jobCandidates(ctx context.Context, store *sqlstore.Store, _ []string) ([]st
 }
 
 func scheduleCandidates(ctx context.Context, store *sqlstore.Store, _ []string) ([]string, error) {
-	schedules, err := store.Schedules(ctx, storage.ScheduleQuery{Limit: completionReads})
+	schedules, err := store.Schedules(ctx, backend.ScheduleQuery{Limit: completionReads})
 	var all []string
 	for i := range schedules {
 		all = append(all, schedules[i].ID+"\t"+schedules[i].Flow+" "+schedules[i].Spec)
@@ -155,7 +156,7 @@ func scheduleCandidates(ctx context.Context, store *sqlstore.Store, _ []string) 
 // flowCandidates offers the flows that are stored, and those of the newest runs, which may be in Go programs.
 func flowCandidates(ctx context.Context, store *sqlstore.Store, _ []string) ([]string, error) {
 	names := map[string]bool{}
-	defs, err := storage.DefinitionNames(ctx, store, completionReads)
+	defs, err := backend.DefinitionNames(ctx, store, completionReads)
 	for _, name := range defs {
 		names[name] = true
 	}

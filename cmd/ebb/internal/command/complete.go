@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -78,7 +79,7 @@ func (s subcommands) complete(ctx context.Context, token string, c *completion) 
 			}
 			why := exit.Usagef("the token is for %s of run %s, %s", now.Path, now.Run, tokenEnds[now.State])
 			return cmp.Or(exit.DatabaseError(engine.RecordRefused(ctx, store, storage.Message{
-				Run: now.Run, Kind: storage.MessageToken, Path: now.Path, Failure: failure, Issuer: &by,
+				Run: now.Run, Kind: backend.MessageToken, Path: now.Path, Failure: failure, Issuer: &by,
 			}, why)), why)
 		case err != nil:
 			return exit.DatabaseError(err)
@@ -109,7 +110,7 @@ var tokenEnds = map[storage.TokenState]string{
 	storage.TokenGone:      "whose attempt is over",
 }
 
-func findToken(ctx context.Context, store storage.Reader, id string) (storage.Token, error) {
+func findToken(ctx context.Context, store backend.Reader, id string) (storage.Token, error) {
 	t, err := store.Token(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		return t, &exit.Error{

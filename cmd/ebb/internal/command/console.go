@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/doctor"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/drive"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/console"
 	"github.com/ebbflow/ebb/server/swf"
@@ -61,7 +62,7 @@ read. By default only this machine can reach them. ebb serve serves the same pag
 }
 
 // paths returns a handler of the console and of other paths.
-func (s subcommands) paths(store storage.Store, commands server.Commands, others map[string]http.Handler) http.Handler {
+func (s subcommands) paths(store backend.Store, commands server.Commands, others map[string]http.Handler) http.Handler {
 	all := s.consolePaths(store, commands)
 	maps.Copy(all, others)
 	return server.Paths(all)
@@ -69,7 +70,7 @@ func (s subcommands) paths(store storage.Store, commands server.Commands, others
 
 // consolePaths returns the handlers of the console, whose forms go to the API, if there is one. The root redirects to
 // the console.
-func (s subcommands) consolePaths(store storage.Store, commands server.Commands) map[string]http.Handler {
+func (s subcommands) consolePaths(store backend.Store, commands server.Commands) map[string]http.Handler {
 	catalog := &definition.Catalog{Store: store}
 	return map[string]http.Handler{
 		"GET /{$}": http.RedirectHandler(consolePath, http.StatusSeeOther),

@@ -47,6 +47,9 @@ func (s subcommands) demo(ctx context.Context, dir string) (err error) {
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	} else if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // files that a user wants to look at
+		if errors.Is(err, fs.ErrExist) {
+			return exit.Usagef("--dir: %s is there already: name a new folder", dir)
+		}
 		return exit.Usagef("--dir: %w", err)
 	} else {
 		defer func() {

@@ -15,11 +15,12 @@ import (
 )
 
 func (s subcommands) doctorCommand() *cobra.Command {
-	var restored, repair bool
+	var restored, repair, all bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the database and the processes that serve it",
-		Long: `Check the database and the processes that serve it. It changes nothing that other
+		Long: `Check the database and the processes that serve it. It prints how many checks are well,
+and then what is not; with --all and in JSON also what is. It changes nothing that other
 processes can see. The exit status is 1 if something is wrong, 0 if there are only
 warnings, and 7 if the database cannot be reached. The checks report:
 
@@ -39,13 +40,14 @@ warnings, and 7 if the database cannot be reached. The checks report:
                  then find work a second later. This check takes some seconds
   program, process, processes
                  the version of this ebb and of each ebb serve, with the average size of its
-                 group commits; how many processes use the database
+                 group commits; processes that were stopped; how many use the database
   stored runs, board, limits
                  how many runs and jobs there are, by state; how much of each limit is in
                  use, and how many runs wait for their place
   need a person, parked messages
                  runs whose undo failed or that were set aside, and messages that failed too
                  often
+  rows           those that cannot be read: lists leave them out
   records        named records that cannot be read, or that changed in the future
   executions     of up to 1,000 open and 1,000 closed executions of Amazon SWF, and 200,000
                  events: rows (what is open, tasks, timers, key) that are not what the events
@@ -54,7 +56,7 @@ warnings, and 7 if the database cannot be reached. The checks report:
                  runs due, and jobs unclaimed, for a minute, because no process serves that
                  offers what they need or knows their flow; schedules late by a minute
   queues         work that has waited for workers for a minute, although none asks for it
-  suspects, set aside, refused, parked jobs
+  crash loops, set aside, refused, parked jobs
                  runs that may kill their process, runs that were set aside, runs that a
                  process refuses while no other drives them, and jobs that need a decision
 
@@ -77,12 +79,48 @@ they have lost. First stop all processes, too.`,
 			case repair:
 				return s.repair(cmd.Context())
 			}
-			return doctor.Examine(cmd.Context(), s.Session, s.tellFinding)
+			return s.examine(cmd.Context(), all)
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "list also what is well")
 	cmd.Flags().BoolVar(&restored, "after-restore", false, "make a database that was restored from a copy safe to use")
 	cmd.Flags().BoolVar(&repair, "repair", false, "repair the keys of runs")
 	return cmd
+}
+
+// examine prints a summary, and then the findings.
+func (s subcommands) examine(ctx context.Context, all bool) error {
+	if s.JSON() {
+		return doctor.Examine(ctx, s.Session, s.tellFinding)
+	}
+	counts := map[string]int{}
+	var list []doctor.Finding
+	failed := doctor.Examine(ctx, s.Session, func(f *doctor.Finding) error {
+		if counts[f.State]++; all || f.State != doctor.OK {
+			list = append(list, *f)
+		}
+		return nil
+	})
+	if len(counts) == 0 { // the database cannot be reached
+		return failed
+	}
+	text := view.Count(counts[doctor.OK], "check") + " ok"
+	if n := counts[doctor.Warning]; n > 0 {
+		text = view.Count(n, "warning") + ", " + text
+	}
+	if n := counts[doctor.Wrong]; n > 0 {
+		text = fmt.Sprintf("%d wrong, ", n) + text
+	}
+	if !all {
+		text += " (ebb doctor --all lists them)"
+	}
+	fmt.Fprintln(s.Out, text)
+	for i := range list {
+		if err := s.tellFinding(&list[i]); err != nil {
+			return err
+		}
+	}
+	return failed
 }
 
 // tellFinding prints a finding.

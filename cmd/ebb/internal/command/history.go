@@ -12,7 +12,8 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -53,7 +54,7 @@ list, the number for --after is printed on standard error.`,
 	return cmd
 }
 
-func (s subcommands) history(ctx context.Context, store storage.Store, id string, f *historyFlags) error {
+func (s subcommands) history(ctx context.Context, store backend.Store, id string, f *historyFlags) error {
 	if f.after < 0 || f.limit < 0 {
 		return exit.Usagef("--after %d, --limit %d: want 0 for all, or more", f.after, f.limit)
 	}
@@ -73,11 +74,22 @@ func (s subcommands) history(ctx context.Context, store storage.Store, id string
 			s.Noticef("there is more: --after %d", e.Seq-1)
 			return nil
 		}
+		if told == 1 && !s.JSON() {
+			fmt.Fprintln(s.Out, historyHead(f.events))
+		}
 		if err := s.entry(&run.Secrets, &e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// historyHead returns the line above a history.
+func historyHead(events bool) string {
+	if events {
+		return fmt.Sprintf("%4s  %4s  %-23s  %-28s %s", "ID", "PREV", "TIME", "TYPE", "PATH")
+	}
+	return fmt.Sprintf("%4s  %-23s  %-24s %s", "LINE", "TIME", "PATH", "CHANGE")
 }
 
 // entry writes one line.

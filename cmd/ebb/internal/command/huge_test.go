@@ -17,6 +17,8 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -27,7 +29,7 @@ import (
 const hugeText = `{"StartAt":"Pay","States":{"Pay":{"Type":"Task","Resource":"exec:true","Revert":"exec:true","End":true}}}`
 
 // makeHuge stores a run that has done n steps, that can all be undone, and failed.
-func makeHuge(t *testing.T, store storage.Store, n int) (id string) {
+func makeHuge(t *testing.T, store backend.Store, n int) (id string) {
 	t.Helper()
 	ctx := t.Context()
 	id = fmt.Sprint("huge-", n)
@@ -44,10 +46,10 @@ func makeHuge(t *testing.T, store storage.Store, n int) (id string) {
 	}
 	spec := atom.MustEncode(flow.Spec{Name: "Pay", Task: "pay", Undo: &flow.Undo{Task: "refund"}})
 	now := time.Now()
-	head := storage.Head{State: states.FlowRunning, Started: now, Time: now}
+	head := backend.Head{State: states.FlowRunning, Started: now, Time: now}
 	const each = 100
 	for did := 0; did < n; did += each {
-		cp := storage.Checkpoint{Head: head}
+		cp := backend.Checkpoint{Head: head}
 		for i := did + 1; i <= did+each; i++ {
 			path := fmt.Sprint("Pay#", i)
 			cp.Atoms = append(cp.Atoms, storage.Atom{Path: path, Attempt: 1, State: states.TaskSuccess, Spec: spec, StartedAt: now, EndedAt: now})
@@ -87,40 +89,40 @@ func structureOf(t *testing.T) string {
 }
 
 // hugeReads are all ways of the command to look at a run.
-func hugeReads(s subcommands) map[string]func(ctx context.Context, store storage.Store, id string) error {
-	preview := func(command engine.Command) func(ctx context.Context, store storage.Store, id string) error {
-		return func(ctx context.Context, store storage.Store, id string) error {
+func hugeReads(s subcommands) map[string]func(ctx context.Context, store backend.Store, id string) error {
+	preview := func(command engine.Command) func(ctx context.Context, store backend.Store, id string) error {
+		return func(ctx context.Context, store backend.Store, id string) error {
 			m, err := asl.Parse("huge", []byte(hugeText))
 			if err != nil {
 				return err
 			}
-			eng, err := engine.New(flow.Growing("huge", m), engine.WithStore(store))
+			eng, err := engine.New(flow.Growing("huge", m), store)
 			if err != nil {
 				return err
 			}
 			return s.showUndo(id, eng.Preview(ctx, id, command), func(err error) error { return err })
 		}
 	}
-	return map[string]func(ctx context.Context, store storage.Store, id string) error{
+	return map[string]func(ctx context.Context, store backend.Store, id string) error{
 		"show": s.show,
-		"show -o json": func(ctx context.Context, store storage.Store, id string) error {
+		"show -o json": func(ctx context.Context, store backend.Store, id string) error {
 			run, err := session.FindRun(ctx, store, id)
 			if err != nil {
 				return err
 			}
 			return s.showJSON(ctx, store, &run, nil)
 		},
-		"graph": func(ctx context.Context, store storage.Store, id string) error {
+		"graph": func(ctx context.Context, store backend.Store, id string) error {
 			m, err := definition.ParseStored(&storage.Definition{Name: "huge", Language: "asl", Text: []byte(hugeText)})
 			if err == nil {
 				_, err = m.Became(m.Picture(""), storage.EachEntry(ctx, store, id, 0))
 			}
 			return err
 		},
-		"history": func(ctx context.Context, store storage.Store, id string) error {
+		"history": func(ctx context.Context, store backend.Store, id string) error {
 			return s.history(ctx, store, id, &historyFlags{})
 		},
-		"why": func(ctx context.Context, store storage.Store, id string) error {
+		"why": func(ctx context.Context, store backend.Store, id string) error {
 			_, err := findDiagnosis(ctx, store, id)
 			return err
 		},
@@ -129,7 +131,7 @@ func hugeReads(s subcommands) map[string]func(ctx context.Context, store storage
 	}
 }
 
-func hugeStores(t *testing.T) iter.Seq2[string, storage.Store] {
+func hugeStores(t *testing.T) iter.Seq2[string, backend.Store] {
 	t.Helper()
 	file, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "huge.db"))
 	if err != nil {
@@ -140,7 +142,7 @@ func hugeStores(t *testing.T) iter.Seq2[string, storage.Store] {
 			t.Error(err)
 		}
 	})
-	return func(yield func(string, storage.Store) bool) {
+	return func(yield func(string, backend.Store) bool) {
 		_ = yield("memory", memstore.New()) && yield("SQLite", file)
 	}
 }
@@ -160,13 +162,11 @@ func (h *heap) look() {
 //
 // Attack (Large runs): A run with a million lines of history, or large values, is shown, drawn or explained.
 // Result: Interruptible pages. A tree keeps the main steps and counts the others: 60 MB for 150,000 visits.
-// Also: `TestHugeRunsInterrupted`, `engine/inspect: TestFold`, `storage/sqlstore: TestStore/AtomPages`,
+// Also: `TestHugeRunsInterrupted`, `internal/inspect: TestFold`, `storage/sqlstore: TestStore/AtomPages`,
 // `TestStore/LargePages`.
 func TestHugeRunsFlat(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	const few, many, allowed = 2_000, 20_000, 2 << 20
+	longtest.Needs(t)
+	const few, many, allowed = 2_000, 20_000, 3 << 20
 	for name, store := range hugeStores(t) {
 		small, large := makeHuge(t, store, few), makeHuge(t, store, many)
 		for what, read := range hugeReads(subcommands{session.New(nil, io.Discard, io.Discard)}) {
@@ -209,7 +209,7 @@ func TestHugeRunsInterrupted(t *testing.T) {
 // A watchedStore counts the pages that are read of a run, looks at the heap at each, or calls
 // stop at the first.
 type watchedStore struct {
-	storage.Store
+	backend.Store
 
 	heap  *heap
 	stop  context.CancelFunc

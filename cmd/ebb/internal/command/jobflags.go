@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -87,7 +88,7 @@ func (s subcommands) withFlow(ctx context.Context, w *flowArgument, f func(*sqls
 
 // store stores the definitions of a file and returns the version of the first one. If the argument is a FLOW that
 // is not stored, store returns an error.
-func (w *flowArgument) store(ctx context.Context, store storage.Store) (version int64, err error) {
+func (w *flowArgument) store(ctx context.Context, store backend.Store) (version int64, err error) {
 	for i, d := range w.defs {
 		stored, err := store.PutDefinition(ctx, d.Definition)
 		if err != nil {
@@ -100,7 +101,7 @@ func (w *flowArgument) store(ctx context.Context, store storage.Store) (version 
 	if len(w.defs) > 0 {
 		return version, nil
 	}
-	_, err = storage.FindDefinition(ctx, store, w.name, w.version)
+	_, err = backend.FindDefinition(ctx, store, w.name, w.version)
 	if err == nil {
 		return w.version, nil
 	}

@@ -11,7 +11,8 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
@@ -73,7 +74,7 @@ func (s subcommands) jobCommand(use, short string,
 }
 
 func noJob(err error, id string) error {
-	if errors.Is(err, jobs.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		return &exit.Error{Status: exit.NotFound, Err: fmt.Errorf("there is no job %s (ebb jobs --all lists all jobs)",
 			id)}
 	}
@@ -96,7 +97,7 @@ func (s subcommands) jobs(ctx context.Context, all bool, limit int) error {
 		}
 		var rows [][]string
 		some, now := false, store.Now()
-		for job, err := range storage.EachJob(ctx, store, q) {
+		for job, err := range backend.EachJob(ctx, store, q) {
 			var one *inspect.JobWait
 			if err == nil {
 				one, err = waits.Of(ctx, &job, now)

@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -50,10 +51,10 @@ all limits.`,
 			}
 			checked := of
 			change(&checked)
-			if err := checked.Check(); err != nil {
+			if err := backend.CheckLimit(&checked); err != nil {
 				return exit.Usagef("%w", err)
 			}
-			return s.WithStore(ctx, func(store *sqlstore.Store) error {
+			set := func(store *sqlstore.Store) error {
 				limits, err := store.Limits(ctx)
 				if err != nil {
 					return exit.DatabaseError(err)
@@ -68,7 +69,11 @@ all limits.`,
 				err = store.SetLimit(s.Audited(ctx, "limit", limit.String()), limit)
 				s.Done = err == nil
 				return exit.DatabaseError(err)
-			})
+			}
+			if checked.Runs == 0 && checked.Rate == 0 { // it removes limits
+				return s.WithExisting(ctx, set)
+			}
+			return s.WithStore(ctx, set)
 		},
 	}
 	cmd.Flags().StringVar(&of.Flow, "flow", "", "count the runs of this flow (default: of every flow)")
@@ -106,7 +111,7 @@ func limitChange(args []string, rate string) (func(*storage.Limit), error) {
 	}, nil
 }
 
-func (s subcommands) limits(ctx context.Context, store storage.Store) error {
+func (s subcommands) limits(ctx context.Context, store backend.Store) error {
 	limits, err := inspect.LimitUses(ctx, store)
 	if err != nil {
 		return exit.DatabaseError(err)

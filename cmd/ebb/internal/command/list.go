@@ -15,8 +15,9 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
+	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -100,7 +101,7 @@ func (f *listFlags) query() (storage.RunQuery, error) {
 	return q, err
 }
 
-func (s subcommands) list(ctx context.Context, store storage.Store, q storage.RunQuery, before string) error {
+func (s subcommands) list(ctx context.Context, store backend.Store, q storage.RunQuery, before string) error {
 	if before != "" {
 		place, err := placeBefore(ctx, store, before, &q)
 		if err != nil {
@@ -136,7 +137,7 @@ func (s subcommands) list(ctx context.Context, store storage.Store, q storage.Ru
 
 // withRefused adds, before the runs that need a person, those that processes refuse while no other drives them.
 func withRefused(
-	ctx context.Context, store storage.Store, q *storage.RunQuery, runs []storage.Run,
+	ctx context.Context, store backend.Store, q *storage.RunQuery, runs []storage.Run,
 ) ([]storage.Run, error) {
 	refused, err := inspect.RefusedRuns(ctx, store, store.Now(), q.Limit)
 	refused = slices.DeleteFunc(refused, func(r storage.Run) bool {
@@ -153,7 +154,7 @@ func withRefused(
 
 // placeBefore returns the place in a list that a flag names: a run, or a place that an earlier list has named, whose
 // run may be gone.
-func placeBefore(ctx context.Context, store storage.Store, text string, q *storage.RunQuery) (runfilter.Cursor, error) {
+func placeBefore(ctx context.Context, store backend.Store, text string, q *storage.RunQuery) (runfilter.Cursor, error) {
 	run, err := session.FindRun(ctx, store, text)
 	if err == nil {
 		return runfilter.CursorAt(q, &run), nil
@@ -171,7 +172,7 @@ func placeBefore(ctx context.Context, store storage.Store, text string, q *stora
 const listedAtOnce = 500
 
 // writeRuns writes a table, or an object a line.
-func (s subcommands) writeRuns(ctx context.Context, store storage.Store, runs []storage.Run) error {
+func (s subcommands) writeRuns(ctx context.Context, store backend.Store, runs []storage.Run) error {
 	if s.JSON() {
 		for i := range runs {
 			if err := view.NewJSON(s.Out).Encode(inspect.RunOf(&runs[i])); err != nil {
@@ -216,7 +217,7 @@ func (p *place) columns(
 	if run.Failure != nil {
 		failure = view.Cause(run.Failure)
 	}
-	whole := ""
+	whole, because := "", ""
 	switch {
 	case len(waits) > 0 && waits[0].Hinders():
 		whole = waits[0].Sentence()
@@ -224,10 +225,17 @@ func (p *place) columns(
 		failure = "needs a person: " + visible.Line(run.Failure.Message)
 	case run.Undo == storage.UndoFailed:
 		failure = "undo failed: " + failure
+		cause, err := inspect.CauseOfUndo(ctx, p.store, run.ID)
+		if err != nil {
+			return nil, exit.DatabaseError(err)
+		}
+		if cause != nil {
+			because = "; undone because " + cut(visible.Line(cause.Atom)+" failed: "+view.Cause(cause))
+		}
 	}
 	return []string{
 		visible.Line(run.ID), visible.Line(run.Flow), run.State.String(), age(run.Created, now), took, p.owner(run), step,
-		cut(labelText(run.Labels)), cmp.Or(whole, cut(failure)),
+		cut(labelText(run.Labels)), cmp.Or(whole, cut(failure)+because),
 	}, err
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
-	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
+	"github.com/ebbflow/ebb/internal/runfilter"
 )
 
 // filter returns the filter that the arguments are, which excludes the flags that select runs.
@@ -27,7 +27,7 @@ func (f *listFlags) filter(args []string) (runfilter.Filter, error) {
 }
 
 // searchFor returns the search for the runs of a filter.
-func searchFor(store storage.Store, filter runfilter.Filter) runfilter.Search {
+func searchFor(store backend.Store, filter runfilter.Filter) runfilter.Search {
 	now := store.Now()
 	machine := (&definition.Catalog{Store: store}).Waits
 	return runfilter.Search{
@@ -37,7 +37,7 @@ func searchFor(store storage.Store, filter runfilter.Filter) runfilter.Search {
 
 // listFiltered lists the runs that a filter selects, page by page.
 func (s subcommands) listFiltered(
-	ctx context.Context, store storage.Store, filter runfilter.Filter, f *listFlags,
+	ctx context.Context, store backend.Store, filter runfilter.Filter, f *listFlags,
 ) error {
 	search := searchFor(store, filter)
 	if f.before != "" {

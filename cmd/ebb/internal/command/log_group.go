@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,22 @@ func (f logGroupFile) open() (file *os.File, err error) {
 	return file, errors.Join(err, root.Close())
 }
 
+// check reports why the file could not be opened, without creating it.
+func (f logGroupFile) check() error {
+	root, err := os.OpenRoot(filepath.Dir(f.path))
+	if err != nil {
+		return err
+	}
+	info, err := root.Stat(filepath.Base(f.path))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case err == nil && !info.Mode().IsRegular():
+		err = regularfile.ErrNotRegular
+	}
+	return errors.Join(err, root.Close())
+}
+
 // readLogGroups reads the flags --log-group.
 func (f *awsFlags) readLogGroups(c *sfn.Config) error {
 	c.LogGroups = map[string]io.Writer{}
@@ -50,7 +67,11 @@ func (f *awsFlags) readLogGroups(c *sfn.Config) error {
 		if c.LogGroups[name] != nil {
 			return exit.Usagef("--log-group %s: the log group %s has another file already", text, name)
 		}
-		c.LogGroups[name] = logGroupFile{path}
+		file := logGroupFile{path}
+		if err := file.check(); err != nil {
+			return exit.Usagef("--log-group %s: %w", name, err)
+		}
+		c.LogGroups[name] = file
 	}
 	return nil
 }

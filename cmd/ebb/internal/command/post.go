@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -19,9 +20,10 @@ import (
 type postFlags struct {
 	jobFlags
 
-	id    string
-	after string
-	trace string
+	id     string
+	after  string
+	trace  string
+	unique string
 }
 
 func (s subcommands) postCommand() *cobra.Command {
@@ -31,7 +33,8 @@ func (s subcommands) postCommand() *cobra.Command {
 		Short: "Post a job: a request for a run",
 		Long: `Post a job. A process that serves the database (ebb serve) creates its run. FILE is
 stored first. FLOW is the name of a stored definition; without a version, the newest.
-The run has the job's id. If a job with that id exists, it is not posted again.`,
+The run has the job's id. If a job with that id, flow and input exists, it is not
+posted again. With another flow or input the id is refused.`,
 		Example: `  ebb post trip.asl.json --input '{"to": "Rome"}' --id trip-7
   ebb post trip --after 2h --priority 5 --needs gpu=a100`,
 		Args: cobra.ExactArgs(1),
@@ -41,6 +44,8 @@ The run has the job's id. If a job with that id exists, it is not posted again.`
 	flags.StringVar(&f.id, "id", "", "id of the job and of its run (default the flow's name and a random end)")
 	flags.StringVar(&f.after, "after", "",
 		"earliest start: a time such as 2026-11-30T08:00:00Z, or a duration from now such as 90m")
+	flags.StringVar(&f.unique, "unique", "",
+		"text that at most one open job has: if there is one, show it and post nothing")
 	f.addFlags(flags)
 	traceFlag(flags, &f.trace)
 	return cmd
@@ -57,6 +62,7 @@ func (s subcommands) post(ctx context.Context, text string, f *postFlags) error 
 	if _, err := parseAfter(f.after, time.Time{}); err != nil { // before the definition is stored
 		return err
 	}
+	job.Unique = f.unique
 	run := runFlags{id: f.id}
 	if job.ID, err = run.runID(job.Flow); err != nil {
 		return err
@@ -77,15 +83,16 @@ func (s subcommands) post(ctx context.Context, text string, f *postFlags) error 
 }
 
 // postJob posts a job, and shows it. If the id was drawn, the job must be new.
-func (s subcommands) postJob(ctx context.Context, store storage.Store, verb string, job jobs.Job, drawn bool) error {
-	isNew, err := jobs.New(store, jobs.Policy{}).PostNew(s.Audited(ctx, verb, "job "+job.ID), job)
-	if err == nil && drawn && !isNew {
-		err = fmt.Errorf("%w: job %q", storage.ErrExists, job.ID)
+func (s subcommands) postJob(ctx context.Context, store backend.Store, verb string, job jobs.Job, drawn bool) error {
+	id, isNew, err := jobs.New(store, jobs.Policy{}).PostNew(s.Audited(ctx, verb, "job "+job.ID), job)
+	if err == nil && drawn && !isNew && id == job.ID {
+		err = fmt.Errorf("%w: job %q", storage.ErrExists, id)
 	}
 	if err != nil {
 		return exit.DatabaseError(err)
 	}
 	s.Done = true
+	job.ID = id
 	posted, err := store.Job(ctx, job.ID)
 	if err != nil { // what is known of it
 		posted = storage.Job{ID: job.ID, Run: job.ID, Flow: job.Flow, Version: job.Version, State: states.JobUnclaimed}

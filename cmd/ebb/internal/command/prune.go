@@ -10,7 +10,8 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/retention"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -55,7 +56,7 @@ with their runs. An ended job without a run is deleted at the age for its flow.`
 }
 
 // prunable lists the runs that would be deleted.
-func (s subcommands) prunable(ctx context.Context, store storage.Store, policy retention.Policy) error {
+func (s subcommands) prunable(ctx context.Context, store backend.Store, policy retention.Policy) error {
 	n := 0
 	err := retention.Outdated(ctx, store, policy, func(run *storage.Run) error {
 		n++

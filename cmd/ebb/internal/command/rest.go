@@ -7,7 +7,8 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/draft"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/server/sfn"
@@ -16,7 +17,7 @@ import (
 
 // restAPI serves the REST API of a store, with what the languages know of their runs. Definitions that it stores may
 // only name the tasks that the defaults map.
-func (s subcommands) restAPI(store storage.Store, defaults definition.Beginning) *api.API {
+func (s subcommands) restAPI(store backend.Store, defaults definition.Beginning) *api.API {
 	flows := &definition.Catalog{Store: store}
 	return api.New(store, api.Options{
 		Diagnose: func(ctx context.Context, run storage.Run) (*inspect.Diagnosis, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -54,7 +55,7 @@ func (s subcommands) resume(ctx context.Context, id, want string) error {
 }
 
 // resumeLater leaves the command in the inbox of a suspended run that only its own program can drive.
-func (s subcommands) resumeLater(ctx context.Context, store storage.Store, run *storage.Run, want string) error {
+func (s subcommands) resumeLater(ctx context.Context, store backend.Store, run *storage.Run, want string) error {
 	if want != "" {
 		return exit.Usagef("run %s is of the flow %s, which is in a Go program: only that program knows how it comes to rest",
 			run.ID, run.Flow)

@@ -92,7 +92,7 @@ func (s subcommands) preview(ctx context.Context, id string, w *drive.Request) e
 		if err != nil {
 			return err
 		}
-		eng, err := engine.New(flow.Growing(d.Flow, d.Machine), engine.WithStore(store))
+		eng, err := engine.New(flow.Growing(d.Flow, d.Machine), store)
 		if err != nil {
 			return err
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -238,10 +238,10 @@ func (f *runFlags) runID(flow string) (string, error) {
 	switch {
 	case f.id == "":
 		return jobs.NewID(flow), nil
-	case len(f.id) > storage.MaxID:
-		return "", exit.Usagef("--id %.20s…: an id has at most %d bytes", f.id, storage.MaxID)
+	case len(f.id) > backend.MaxID:
+		return "", exit.Usagef("--id %.20s…: an id has at most %d bytes", f.id, backend.MaxID)
 	}
-	return f.id, storage.CheckID("--id", f.id)
+	return f.id, backend.CheckID("--id", f.id)
 }
 
 // beginning returns the options that are stored with the run.

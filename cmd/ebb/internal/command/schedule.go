@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
@@ -81,7 +82,7 @@ post their jobs later, as many as --catch-up says. A paused schedule stays pause
 }
 
 func (s subcommands) addSchedule(ctx context.Context, args []string, f *scheduleFlags) error {
-	if err := storage.CheckID("the id", args[0]); err != nil {
+	if err := backend.CheckID("the id", args[0]); err != nil {
 		return err
 	}
 	job, what, err := s.job(args[2], &f.jobFlags)
@@ -127,7 +128,7 @@ func (s subcommands) changeScheduleCommand(verb, short string,
 			return s.WithExisting(cmd.Context(), func(store *sqlstore.Store) error {
 				ctx, id := cmd.Context(), args[0]
 				err := change(s.Audited(ctx, verb, "schedule "+id), jobs.New(store, jobs.Policy{}), id)
-				if errors.Is(err, jobs.ErrNotFound) {
+				if errors.Is(err, storage.ErrNotFound) {
 					return &exit.Error{
 						Status: exit.NotFound,
 						Err:    fmt.Errorf("there is no schedule %s (ebb schedule lists all schedules)", id),
@@ -143,7 +144,7 @@ func (s subcommands) changeScheduleCommand(verb, short string,
 	}
 }
 
-func (s subcommands) showScheduleOf(ctx context.Context, store storage.Store, id string) error {
+func (s subcommands) showScheduleOf(ctx context.Context, store backend.Store, id string) error {
 	is, err := store.Schedule(ctx, id)
 	if err != nil {
 		return exit.DatabaseError(err)
@@ -153,7 +154,7 @@ func (s subcommands) showScheduleOf(ctx context.Context, store storage.Store, id
 
 func (s subcommands) schedules(ctx context.Context) error {
 	return s.Reading(ctx, func(store *sqlstore.Store) error {
-		for one, err := range storage.EachSchedule(ctx, store, storage.ScheduleQuery{}) {
+		for one, err := range backend.EachSchedule(ctx, store, backend.ScheduleQuery{}) {
 			if err != nil {
 				return exit.DatabaseError(err)
 			}
@@ -166,7 +167,7 @@ func (s subcommands) schedules(ctx context.Context) error {
 }
 
 // showSchedule prints a schedule on a line.
-func (s subcommands) showSchedule(sched *storage.Schedule) error {
+func (s subcommands) showSchedule(sched *backend.Schedule) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  %s", visible.Line(sched.ID), visible.Line(sched.Spec), visible.Line(sched.Flow))
 	if sched.Version > 0 {

@@ -23,7 +23,9 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/redact"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/jobs/bulk"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/api"
@@ -95,7 +97,7 @@ Step Functions and Amazon SWF use the URL of the address as their endpoint. Page
 	flags.StringVar(&f.config, session.ConfigFlag, "",
 		"a YAML file with flags that are not given here: slots: 16")
 	flags.BoolVar(&f.check, "check", false,
-		"only check flags, file and definitions; do not open the database")
+		"only check flags, files, definitions and the path of the database; ask no server, and change nothing")
 	flags.StringVar(&f.listen.address, "listen", server.DefaultAddress,
 		"address of health, metrics and events, or off; with --keys, other machines may reach it")
 	flags.StringVar(&f.listen.keys, "keys", "",
@@ -125,7 +127,7 @@ type serving struct {
 	defaults   definition.Beginning
 	deployed   []*definition.Definition
 	aws        *awsSettings
-	conducting []conductor.Option
+	conducting []engine.ServerOption
 }
 
 // servingOf checks the flags, and reads the definitions.
@@ -156,10 +158,9 @@ func (s subcommands) servingOf(files []string, f *serveFlags) (*serving, error) 
 	if w.aws, err = f.awsFlags.config(); err != nil {
 		return nil, err
 	}
-	w.conducting = []conductor.Option{
-		conductor.WithSlots(f.slots), conductor.WithDrain(f.drain), conductor.WithOffers(offers),
-		conductor.WithLogger(s.Logger()),
-		conductor.WithServer(engine.WithMaxLost(f.maxLost)),
+	w.conducting = []engine.ServerOption{
+		engine.WithSlots(f.slots), engine.WithDrain(f.drain), engine.WithOffers(offers), engine.WithMaxLost(f.maxLost),
+		engine.WithEngine(engine.WithLogger(s.Logger())),
 	}
 	return w, nil
 }
@@ -172,7 +173,7 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 	ctx, stop := drive.Interruptible(ctx) // before this, a signal ends the process, even if it reads endless input
 	defer stop()
 	if f.check {
-		return s.checkServers(w.conducting, w.aws, w.defaults)
+		return s.check(ctx, w)
 	}
 	if err := createLogGroups(&w.aws.sfn); err != nil {
 		return err
@@ -183,7 +184,7 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 // serveStore serves a store until ctx ends.
 func (s subcommands) serveStore(ctx context.Context, file *sqlstore.Store, w *serving) error {
 	m := metrics.New(file)
-	store := m.Store()
+	store := backend.Of(m.Store())
 	for _, d := range w.deployed {
 		if _, err := store.PutDefinition(ctx, d.Definition); err != nil {
 			return exit.DatabaseError(err)
@@ -194,7 +195,7 @@ func (s subcommands) serveStore(ctx context.Context, file *sqlstore.Store, w *se
 		m.Observe(ev)
 		machines.Observe(ev)
 	}
-	w.conducting = append(w.conducting, conductor.WithEngine(s.EngineLimits(), engine.WithObserver(observe)))
+	w.conducting = append(w.conducting, engine.WithEngine(s.EngineLimits(), engine.WithObserver(observe)))
 	described, err := s.describe(ctx, file, w.skipWaits)
 	if err != nil {
 		return exit.DatabaseError(err)
@@ -214,7 +215,8 @@ func (s subcommands) serveStore(ctx context.Context, file *sqlstore.Store, w *se
 	}
 	flows := s.served(ctx, store, w.serveFlags, w.defaults).Complete(machines.Complete).Queues(machines.Queue).
 		Add(1, workflows.Flow()).Add(1, bulk.Flow(store, (&definition.Catalog{Store: store}).Waits))
-	if c, err = conductor.New(store, flows, append(w.conducting, serverOptions(w.serveFlags)...)...); err != nil {
+	c, err = conductor.New(jobs.New(store, jobs.Policy{}), flows, append(w.conducting, serverOptions(w.serveFlags)...)...)
+	if err != nil {
 		return exit.Usagef("%w", err)
 	}
 	m.WatchMemory(c.Memory)
@@ -239,28 +241,34 @@ func (s subcommands) serveStore(ctx context.Context, file *sqlstore.Store, w *se
 }
 
 // serverOptions returns the options of the conductor that need a sink or skip waits.
-func serverOptions(f *serveFlags) (opts []conductor.Option) {
+func serverOptions(f *serveFlags) (opts []engine.ServerOption) {
 	if f.skipWaits {
-		opts = append(opts, conductor.WithServer(engine.WithoutWaits()))
+		opts = append(opts, engine.WithoutWaits())
 	}
 	if f.sink != "" {
-		opts = append(opts, conductor.WithServer(engine.WithSender(cloudevents.Sender(nil, f.sink))))
+		opts = append(opts, engine.WithSender(cloudevents.Sender(nil, f.sink)))
 	}
 	return opts
 }
 
-// checkServers checks the settings of the conductor and of the APIs of AWS without a database.
-func (s subcommands) checkServers(conducting []conductor.Option, settings *awsSettings,
-	defaults definition.Beginning,
-) error {
-	if _, err := conductor.New(memstore.New(), conductor.NewCatalog(), conducting...); err != nil {
+// check checks what can be known without a server of databases: the settings of the conductor and of the APIs of AWS,
+// and what the path of the database leads to. It changes nothing.
+func (s subcommands) check(ctx context.Context, w *serving) error {
+	board := jobs.New(memstore.New(), jobs.Policy{})
+	if _, err := conductor.New(board, conductor.NewCatalog(), w.conducting...); err != nil {
 		return exit.Usagef("%w", err)
 	}
-	if _, err := s.awsServer(memstore.New(), &settings.sfn, defaults); err != nil {
+	if _, err := s.awsServer(memstore.New(), &w.aws.sfn, w.defaults); err != nil {
 		return err
 	}
-	_, err := swfServer(memstore.New(), s.Logger(), &settings.swf)
-	return err
+	if _, err := swfServer(memstore.New(), s.Logger(), &w.aws.swf); err != nil {
+		return err
+	}
+	if strings.HasPrefix(s.DSN, "postgres://") || strings.HasPrefix(s.DSN, "postgresql://") {
+		return nil
+	}
+	_, err := sqlstore.SchemaOf(ctx, s.DSN)
+	return exit.DatabaseError(err)
 }
 
 // places checks the folder of programs, and the target of events.
@@ -300,7 +308,7 @@ func (s subcommands) conduct(ctx context.Context, c *conductor.Conductor, srv *s
 
 // served returns the catalog of the flows that this process can drive: all stored definitions in the languages that
 // it knows. Runs that ebb run started have the tasks with which they were started; runs of jobs have the defaults.
-func (s subcommands) served(ctx context.Context, store storage.Store, f *serveFlags,
+func (s subcommands) served(ctx context.Context, store backend.Store, f *serveFlags,
 	defaults definition.Beginning,
 ) *conductor.Catalog {
 	named := &definition.Catalog{Store: store}

@@ -10,9 +10,10 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -41,7 +42,7 @@ func (s subcommands) showCommand() *cobra.Command {
 	return cmd
 }
 
-func (s subcommands) show(ctx context.Context, store storage.Store, id string) error {
+func (s subcommands) show(ctx context.Context, store backend.Store, id string) error {
 	run, err := session.FindRun(ctx, store, id)
 	if err != nil {
 		return err
@@ -81,7 +82,15 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 			return exit.DatabaseError(err)
 		}
 		view.End(s.Out, &run, &undo, s.Page())
+		if err := view.Values(ctx, s.Out, store, &run); err != nil {
+			return exit.DatabaseError(err)
+		}
 		if run.Undo == storage.UndoFailed {
+			left, err := inspect.LeftToUndo(ctx, store, &run, t, inspect.MaxShownOfGroup+1)
+			if err != nil {
+				return exit.DatabaseError(err)
+			}
+			fmt.Fprint(s.Out, view.Left(left))
 			fmt.Fprintln(s.Out, view.MendHint(&run, t.StuckAt()))
 		}
 		return nil
@@ -100,7 +109,7 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 func isExecution(run *storage.Run) bool { return run.Definition == "" && run.Flow == swf.FlowName }
 
 // machineOf returns the machine of a run; nil if the store has none, or this version cannot read it.
-func machineOf(ctx context.Context, store storage.Store, run *storage.Run) definition.Machine {
+func machineOf(ctx context.Context, store backend.Store, run *storage.Run) definition.Machine {
 	m, err := (&definition.Catalog{Store: store}).MachineOf(ctx, run)
 	if err != nil {
 		return nil
@@ -116,7 +125,7 @@ func tracerOf(m definition.Machine) flow.Tracer {
 }
 
 // showJSON writes records as it reads them, because a run may be larger than memory.
-func (s subcommands) showJSON(ctx context.Context, store storage.Store, run *storage.Run,
+func (s subcommands) showJSON(ctx context.Context, store backend.Store, run *storage.Run,
 	messages []inspect.Unsent,
 ) error {
 	return view.StreamJSON(s.Out, inspect.SummaryOf(run, messages),

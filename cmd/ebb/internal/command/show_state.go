@@ -8,11 +8,11 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/spelling"
 	"github.com/ebbflow/ebb/internal/visible"
-	"github.com/ebbflow/ebb/storage"
 )
 
 // visitsShown is how many visits of a state are shown as text: half of them the first, half the last.
@@ -21,7 +21,7 @@ import (
 const visitsShown = 20
 
 // showState shows each visit of a state, the visit of a path, or the visits inside an iteration or branch.
-func (s subcommands) showState(ctx context.Context, store storage.Store, id, state string) error {
+func (s subcommands) showState(ctx context.Context, store backend.Store, id, state string) error {
 	run, err := session.FindRun(ctx, store, id)
 	if err != nil {
 		return err

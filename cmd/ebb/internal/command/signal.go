@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -56,11 +57,11 @@ source and id count once.`,
 			l := storage.Message{
 				Run: args[0], Kind: flow.MessageSignal, Name: args[1], Key: key, Body: atom.Null, Issuer: &by,
 			}
-			if err := storage.CheckID("signal", l.Name); err != nil {
+			if err := backend.CheckID("signal", l.Name); err != nil {
 				return exit.Usagef("%w", err)
 			}
-			if len(key) > storage.MaxID {
-				return exit.Usagef("--key %.20q: a key has at most %d bytes", key, storage.MaxID)
+			if len(key) > backend.MaxID {
+				return exit.Usagef("--key %.20q: a key has at most %d bytes", key, backend.MaxID)
 			}
 			if data != "" {
 				var err error
@@ -69,7 +70,7 @@ source and id count once.`,
 				}
 			}
 			return s.signal(cmd.Context(), &l, "signal "+l.Name, s.hears(l.Name),
-				func(store storage.Store) error { return store.Send(cmd.Context(), l) })
+				func(store backend.Store) error { return store.Send(cmd.Context(), l) })
 		},
 	}
 	flags := cmd.Flags()
@@ -90,12 +91,12 @@ func (s subcommands) tellOf(ctx context.Context, run, text string) error {
 		return exit.Usagef("--event: %w", err)
 	}
 	return s.signal(ctx, &storage.Message{Run: run}, "event "+e.Attribute("type"), nil,
-		func(store storage.Store) error { return cloudevents.Tell(ctx, store, run, e) })
+		func(store backend.Store) error { return cloudevents.Tell(ctx, store, run, e) })
 }
 
 // signal inserts a message into the inbox of a run that has not ended.
 func (s subcommands) signal(ctx context.Context, m *storage.Message, what string, may refusal,
-	send func(storage.Store) error,
+	send func(backend.Store) error,
 ) error {
 	return drive.WithRun(ctx, s.Session, m.Run, func(store *sqlstore.Store, run *storage.Run, _ *storage.Owner) error {
 		var err error
@@ -122,11 +123,11 @@ func (s subcommands) signal(ctx context.Context, m *storage.Message, what string
 }
 
 // A refusal returns why a signal or event is not sent to a run.
-type refusal func(context.Context, storage.Store, *storage.Run) error
+type refusal func(context.Context, backend.Store, *storage.Run) error
 
 // hears refuses a signal that the machine of a run can never use.
 func (s subcommands) hears(signal string) refusal {
-	return func(ctx context.Context, store storage.Store, run *storage.Run) error {
+	return func(ctx context.Context, store backend.Store, run *storage.Run) error {
 		if isExecution(run) { // its decider sees every signal
 			return nil
 		}
@@ -141,7 +142,7 @@ func (s subcommands) hears(signal string) refusal {
 }
 
 // noticeUnmoved tells the user if no process drives a run that received a message.
-func (s subcommands) noticeUnmoved(ctx context.Context, store storage.Store, id string) error {
+func (s subcommands) noticeUnmoved(ctx context.Context, store backend.Store, id string) error {
 	run, owner, err := session.FindOwnedRun(ctx, store, id)
 	if err != nil || owner != nil || run.State.Ended() {
 		return err
@@ -158,7 +159,7 @@ func (s subcommands) noticeUnmoved(ctx context.Context, store storage.Store, id 
 
 // noticeUnawaited tells the sender if no atom of a run of a Go flow waits for the signal now. The signal stays in the
 // inbox for an atom that starts later.
-func (s subcommands) noticeUnawaited(ctx context.Context, store storage.Store, run *storage.Run, signal string) error {
+func (s subcommands) noticeUnawaited(ctx context.Context, store backend.Store, run *storage.Run, signal string) error {
 	if _, err := store.Atom(ctx, run.ID, flow.GrowingPath); !errors.Is(err, storage.ErrNotFound) {
 		return exit.DatabaseError(err) // the code of a growing flow decides what it does with a signal
 	}

@@ -11,7 +11,8 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -57,12 +58,12 @@ func cut(text string) string { return view.Page{Width: widestCell}.Cut(text) }
 
 // A place knows which processes drive runs, and at which steps the runs are.
 type place struct {
-	store  storage.Store
+	store  backend.Store
 	owners map[string]storage.Owner
 }
 
 // placeOf reads which processes use the database.
-func placeOf(ctx context.Context, store storage.Store) (*place, error) {
+func placeOf(ctx context.Context, store backend.Store) (*place, error) {
 	p := &place{store, map[string]storage.Owner{}}
 	owners, err := store.Owners(ctx)
 	for i := range owners {

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/doctor"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
@@ -56,7 +57,7 @@ func (s subcommands) top(ctx context.Context, store *sqlstore.Store) error {
 	for _, wait := range []struct {
 		found *sqlstore.Found
 		what  string
-		why   func(context.Context, storage.Store, string, time.Time) (doctor.Reason, error)
+		why   func(context.Context, backend.Store, string, time.Time) (doctor.Reason, error)
 	}{
 		{&st.NeedPerson, "runs need a person", doctor.ReasonOfRun},
 		{&st.Undriven, "runs are due, and no process drives them", doctor.ReasonOfRun},

@@ -11,10 +11,10 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
+	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/internal/visible"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -36,7 +36,7 @@ first wait ends. It looks at the oldest runs first, for a fraction of a second.`
 	}
 }
 
-func (s subcommands) waiting(ctx context.Context, store storage.Store, now time.Time) error {
+func (s subcommands) waiting(ctx context.Context, store backend.Store, now time.Time) error {
 	w, err := runfilter.Waiting(ctx, store, inspect.WaitingSearch{
 		Now: now, Clock: time.Now, Machine: (&definition.Catalog{Store: store}).Waits,
 	})

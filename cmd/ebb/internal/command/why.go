@@ -11,8 +11,9 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -22,7 +23,7 @@ func (s subcommands) whyCommand() *cobra.Command {
 		Use:   "why RUN",
 		Short: "Explain what a run waits for, which process drives it, and what would wake it",
 		Long: `Explain what a run waits for, which process drives it, and what would wake it.
-Of a job whose run does not exist yet, explain why.`,
+Of a job whose run does not exist yet, and of a schedule, explain why.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -46,7 +47,7 @@ Of a job whose run does not exist yet, explain why.`,
 }
 
 // explain prints how a run failed, if it did.
-func (s subcommands) explain(ctx context.Context, store storage.Store, id string) error {
+func (s subcommands) explain(ctx context.Context, store backend.Store, id string) error {
 	text, err := inspect.Explain(ctx, store, id)
 	if err != nil {
 		return exit.DatabaseError(err)
@@ -58,7 +59,7 @@ func (s subcommands) explain(ctx context.Context, store storage.Store, id string
 }
 
 // findDiagnosis returns the diagnosis of the run with that id.
-func findDiagnosis(ctx context.Context, store storage.Store, id string) (*inspect.Diagnosis, error) {
+func findDiagnosis(ctx context.Context, store backend.Store, id string) (*inspect.Diagnosis, error) {
 	run, err := session.FindRun(ctx, store, id)
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func findDiagnosis(ctx context.Context, store storage.Store, id string) (*inspec
 }
 
 // diagnosisOf returns the diagnosis of a run, with what its language says.
-func diagnosisOf(ctx context.Context, store storage.Store, run storage.Run) (*inspect.Diagnosis, error) {
+func diagnosisOf(ctx context.Context, store backend.Store, run storage.Run) (*inspect.Diagnosis, error) {
 	w, err := inspect.Diagnose(ctx, store, run)
 	if err != nil {
 		return nil, exit.DatabaseError(err)
@@ -84,7 +85,7 @@ func diagnosisOf(ctx context.Context, store storage.Store, run storage.Run) (*in
 
 // waitsOf returns what the run waits for, according to its language; nil if the language reports nothing or is
 // unknown here.
-func waitsOf(ctx context.Context, store storage.Store, run *storage.Run) (*flow.Waiting, error) {
+func waitsOf(ctx context.Context, store backend.Store, run *storage.Run) (*flow.Waiting, error) {
 	if run.State.Ended() || len(run.Memory) == 0 {
 		return nil, nil //nolint:nilnil // which is what it says
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/boundedcache"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -20,7 +21,7 @@ import (
 // A Catalog provides the flows of child runs: by the definition of such a run, or by its flow name among the
 // subflows of the first run.
 type Catalog struct {
-	Store storage.Store
+	Store backend.Store
 
 	once     sync.Once
 	machines *boundedcache.Cache[string, Machine] // by hash
@@ -52,7 +53,7 @@ func (c *Catalog) Complete(ctx context.Context, run *storage.Run) error {
 	if _, err := c.MachineOf(ctx, run); run.Definition != "" || !errors.Is(err, storage.ErrNotFound) {
 		return nil // a machine that is found, but cannot be made, fails the run
 	}
-	def, err := storage.FindDefinition(ctx, c.Store, run.Flow, 0)
+	def, err := backend.FindDefinition(ctx, c.Store, run.Flow, 0)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}

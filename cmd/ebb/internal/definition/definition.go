@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/storage"
@@ -46,7 +47,7 @@ func definitionIn(file string, text []byte, how Reading) (*Definition, error) {
 		return nil, fmt.Errorf("%s has %d state machines; a definition of its own is needed for each that is to be run", file,
 			len(sources))
 	}
-	if err := storage.CheckID("the file", flowName(file)); err != nil { // runs are named after the flow
+	if err := backend.CheckID("the file", flowName(file)); err != nil { // runs are named after the flow
 		return nil, err
 	}
 	src := sources[0]
@@ -62,7 +63,7 @@ func definitionIn(file string, text []byte, how Reading) (*Definition, error) {
 
 // rename sets the name of the flow, which the hash covers.
 func (d *Definition) rename(name string) {
-	d.Name, d.Hash = name, storage.DefinitionHash(name, d.Language, d.Text)
+	d.Name, d.Hash = name, backend.DefinitionHash(name, d.Language, d.Text)
 }
 
 // Place returns the place in the file of an offset in the text, and whether the offset is in it.

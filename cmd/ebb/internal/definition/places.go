@@ -3,8 +3,8 @@ package definition
 import (
 	"strings"
 
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/inspect"
 )
 
 // places are where the atoms are that the nodes of a picture show, by the IDs of the nodes.

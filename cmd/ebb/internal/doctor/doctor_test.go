@@ -18,7 +18,9 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -92,7 +94,7 @@ func (p *patient) records(t *testing.T) {
 func (p *patient) execution(t *testing.T) {
 	t.Helper()
 	store := p.open(t)
-	driven, err := conductor.New(store, conductor.NewCatalog().Add(1, swf.New(swf.Settings{}).Flow()), conductor.WithDrain(0))
+	driven, err := conductor.New(jobs.New(store, jobs.Policy{}), conductor.NewCatalog().Add(1, swf.New(swf.Settings{}).Flow()), engine.WithDrain(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,13 +123,13 @@ func (p *patient) execution(t *testing.T) {
 // grown makes a run that has grown so much in a minute.
 func (p *patient) grown(t *testing.T, id string, g storage.Growth) {
 	t.Helper()
-	claim, _, err := storage.ClaimNew(storage.Run{ID: id, Flow: "f", Created: ago(time.Minute)})
+	claim, _, err := backend.ClaimNew(storage.Run{ID: id, Flow: "f", Created: ago(time.Minute)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	began := ago(time.Minute)
-	head := storage.Head{State: states.FlowRunning, Growth: g, Started: began, Time: began.Add(time.Minute)}
-	if err := p.open(t).Commit(t.Context(), claim, &storage.Checkpoint{Head: head}); err != nil {
+	head := backend.Head{State: states.FlowRunning, Growth: g, Started: began, Time: began.Add(time.Minute)}
+	if err := p.open(t).Commit(t.Context(), claim, &backend.Checkpoint{Head: head}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -135,12 +137,12 @@ func (p *patient) grown(t *testing.T, id string, g storage.Growth) {
 // queued makes a run that has waited for a worker of a queue for an hour.
 func (p *patient) queued(t *testing.T, id, queue string) {
 	t.Helper()
-	claim, _, err := storage.ClaimNew(storage.Run{ID: id, Flow: "f", Created: ago(time.Hour)})
+	claim, _, err := backend.ClaimNew(storage.Run{ID: id, Flow: "f", Created: ago(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cp := storage.Checkpoint{
-		Head:   storage.Head{State: states.FlowRunning, Started: ago(time.Hour), Time: ago(time.Hour), Release: true},
+	cp := backend.Checkpoint{
+		Head:   backend.Head{State: states.FlowRunning, Started: ago(time.Hour), Time: ago(time.Hour), Release: true},
 		Atoms:  []storage.Atom{{Path: "Work", State: states.TaskRunning, Live: true, Attempt: 1, StartedAt: ago(time.Hour)}},
 		Tokens: []storage.Token{{ID: "w", Run: id, Path: "Work", Queue: queue, Attempt: 1}},
 	}
@@ -186,6 +188,14 @@ func TestDoctor(t *testing.T) {
 			p.records(t)
 			p.execute(t, `UPDATE records SET body = substr(body, 1, length(body) - 1) WHERE kind = 'sfn.machine'`)
 		}, "records", Wrong, `2 named records of 3 cannot be read, such as "tour" of kind "sfn.machine"`, "restore the database"},
+		{"damaged row", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.records(t)
+			if err := p.open(t).SetLimit(t.Context(), storage.Limit{Flow: "trip", Runs: 3}); err != nil {
+				t.Fatal(err)
+			}
+			p.execute(t, `UPDATE limits SET runs = 'many'`)
+		}, "rows", Wrong, `1 row cannot be read, such as limit flow=trip`, "restore a backup"},
 		{"stray key", func(t *testing.T, p *patient) {
 			t.Helper()
 			if err := p.open(t).Create(t.Context(), storage.Run{ID: "r", Flow: "f", Key: "order-17"}); err != nil {
@@ -244,7 +254,7 @@ func TestDoctor(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-		}, "runs", Warning, "2 wait for a process to drive them, older of flow trip for the longest", "--offer"},
+		}, "runs", Warning, "2 runs wait for a process: older of flow trip for the longest, since", "--offer"},
 		{"nobody", func(t *testing.T, p *patient) {
 			t.Helper()
 			s, err := sqlstore.Open(t.Context(), p.dsn)
@@ -255,14 +265,14 @@ func TestDoctor(t *testing.T) {
 			if err := errors.Join(s.Create(t.Context(), r), s.Close()); err != nil {
 				t.Fatal(err)
 			}
-		}, "runs", Warning, "1 wait", "ebb serve"},
+		}, "runs", Warning, "1 run waits", "ebb serve"},
 		{"a flow in Go", func(t *testing.T, p *patient) {
 			t.Helper()
 			r := storage.Run{ID: "old", Flow: "trip", Created: ago(time.Hour), Due: ago(time.Hour)}
 			if err := p.open(t).Create(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
-		}, "runs", Warning, "1 wait", "start the program that has the flow trip"},
+		}, "runs", Warning, "1 run waits", "start the program that has the flow trip"},
 		{"growth", func(t *testing.T, p *patient) {
 			t.Helper()
 			p.grown(t, "r", storage.Growth{Iterations: 90_000_000, Waited: 89_999_999, Bytes: 12 * view.Mebibyte})
@@ -305,56 +315,56 @@ func TestDoctor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-		}, "jobs", Warning, "1 wait for a process to claim them, old of flow trip", "start the program that has the flow trip"},
+		}, "jobs", Warning, "1 job waits to be claimed: old of flow trip is the next, since", "start the program that has the flow trip"},
 		{"parked", func(t *testing.T, p *patient) {
 			t.Helper()
 			s := p.open(t)
 			if err := s.PostJob(t.Context(), storage.Job{ID: "j", Flow: "trip"}); err != nil {
 				t.Fatal(err)
 			}
-			list, err := s.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour})
+			list, err := s.ClaimJobs(t.Context(), backend.JobClaim{Lease: time.Hour})
 			if err != nil || len(list) != 1 {
 				t.Fatal(list, err)
 			}
-			end := storage.JobEnd{Job: "j", Epoch: list[0].Epoch, ClaimID: list[0].ClaimID, State: states.JobParked, Failure: &atom.Failure{Code: "C"}}
+			end := backend.JobEnd{Job: "j", Epoch: list[0].Epoch, ClaimID: list[0].ClaimID, State: states.JobParked, Failure: &atom.Failure{Code: "C"}}
 			if err := s.EndJob(t.Context(), end); err != nil {
 				t.Fatal(err)
 			}
-		}, "parked jobs", Warning, "1 wait for an operator to decide, such as j", "ebb jobs"},
+		}, "parked jobs", Warning, "1 job waits for an operator to decide, such as j", "ebb jobs"},
 		{"undo failed", func(t *testing.T, p *patient) {
 			t.Helper()
-			claim, _, err := storage.ClaimNew(storage.Run{ID: "r", Flow: "f"})
+			claim, _, err := backend.ClaimNew(storage.Run{ID: "r", Flow: "f"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			head := storage.Head{
+			head := backend.Head{
 				State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndoFailed,
 				Failure: &atom.Failure{Code: "C"}, Started: ago(time.Hour), Ended: ago(time.Minute), Release: true,
 			}
 			out := []storage.Outgoing{{ID: "m", Target: "t", Body: atom.MustEncode(1)}}
-			if err := p.open(t).Commit(t.Context(), claim, &storage.Checkpoint{Head: head, Outbox: out}); err != nil {
+			if err := p.open(t).Commit(t.Context(), claim, &backend.Checkpoint{Head: head, Outbox: out}); err != nil {
 				t.Fatal(err)
 			}
 		}, "need a person", Warning, "1 run: their undo failed, or they were set aside, such as r of flow f", "ebb why"},
 		{"parked messages", func(t *testing.T, p *patient) {
 			t.Helper()
-			claim, _, err := storage.ClaimNew(storage.Run{ID: "r", Flow: "f"})
+			claim, _, err := backend.ClaimNew(storage.Run{ID: "r", Flow: "f"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			out := []storage.Outgoing{{ID: "m", Target: "t", Body: atom.MustEncode(1), Parked: true, Error: "no"}}
-			if err := p.open(t).Commit(t.Context(), claim, &storage.Checkpoint{
-				Head: storage.Head{State: states.FlowRunning, Started: ago(time.Minute)}, Outbox: out,
+			if err := p.open(t).Commit(t.Context(), claim, &backend.Checkpoint{
+				Head: backend.Head{State: states.FlowRunning, Started: ago(time.Minute)}, Outbox: out,
 			}); err != nil {
 				t.Fatal(err)
 			}
-		}, "parked messages", Warning, "1 to other systems failed too often, such as of run r", "ebb retry --messages"},
+		}, "parked messages", Warning, "1 message to other systems failed too often, such as of run r", "ebb retry --messages"},
 		{"schedules", func(t *testing.T, p *patient) {
 			t.Helper()
-			if err := p.open(t).PutSchedule(t.Context(), storage.Schedule{ID: "nightly", Spec: "@daily", Flow: "f", Next: ago(time.Hour)}); err != nil {
+			if err := p.open(t).PutSchedule(t.Context(), backend.Schedule{ID: "nightly", Spec: "@daily", Flow: "f", Next: ago(time.Hour)}); err != nil {
 				t.Fatal(err)
 			}
-		}, "schedules", Warning, "late: 1, such as nightly: it should have ticked at ", "serve"},
+		}, "schedules", Warning, "1 schedule late, such as nightly: it should have ticked at ", "serve"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

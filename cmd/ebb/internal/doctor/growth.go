@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -29,7 +30,7 @@ func bytesPerSecond(run *storage.Run) int64 {
 }
 
 // growth checks how much the largest runs have written.
-func (d *doctor) growth(ctx context.Context, store storage.Store, _ time.Time) error {
+func (d *doctor) growth(ctx context.Context, store backend.Store, _ time.Time) error {
 	sized, ok := store.(interface {
 		Largest(ctx context.Context, limit int) ([]storage.Run, error)
 	})

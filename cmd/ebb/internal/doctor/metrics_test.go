@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/gauge"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/server/metrics"
@@ -65,15 +66,15 @@ WHERE state = %d`, time.Now().UnixMicro(), states.FlowRunning))
 			}
 			for _, want := range []struct{ check, says string }{
 				{"stored runs", "5 RUNNING, 1 FAILURE; 3 driven now"},
-				{"runs", "2 wait for a process"},
+				{"runs", "2 runs wait for a process: "},
 				{"need a person", "1 run: "},
-				{"parked messages", "1 to other systems"},
-				{"schedules", "late: 2, such as nightly: "},
+				{"parked messages", "1 message to other systems"},
+				{"schedules", "2 schedules late, such as nightly: "},
 				{"limits", "at most 3 at once of trip: 3 now; at most 1 at once of a0: 0 now"},
 				{"limits", "; 2 more in ebb limit; 2 runs wait under a limit"},
-				{"suspects", "5 runs"},
+				{"crash loops", "5 runs"},
 				{"board", "2 UNCLAIMED, 1 CLAIMED, 1 SCHEDULED, 1 PARKED"},
-				{"jobs", "1 wait for a process"},
+				{"jobs", "1 job waits to be claimed: "},
 			} {
 				if got := findings[want.check].Says; !strings.Contains(got, want.says) {
 					t.Errorf("of %s the doctor says %q, want %q", want.check, got, want.says)
@@ -97,42 +98,42 @@ func (p *patient) troubled(t *testing.T, s *sqlstore.Store) {
 		check(s.SetLimit(ctx, storage.Limit{Flow: fmt.Sprint("a", i), Runs: 1}))
 	}
 	check(s.SetLimit(ctx, storage.Limit{Flow: "trip", Runs: 3}))
-	commit := func(id, flow string, head storage.Head, out ...storage.Outgoing) {
+	commit := func(id, flow string, head backend.Head, out ...storage.Outgoing) {
 		t.Helper()
-		claim, _, err := storage.ClaimNew(storage.Run{ID: id, Flow: flow})
+		claim, _, err := backend.ClaimNew(storage.Run{ID: id, Flow: flow})
 		check(err)
 		head.Started = ago(time.Hour)
-		check(s.Commit(ctx, claim, &storage.Checkpoint{Head: head, Outbox: out}))
+		check(s.Commit(ctx, claim, &backend.Checkpoint{Head: head, Outbox: out}))
 	}
 	due := func(flow string, n int) {
 		for i := range n {
-			commit(fmt.Sprint(flow, "-due-", i), flow, storage.Head{
+			commit(fmt.Sprint(flow, "-due-", i), flow, backend.Head{
 				State: states.FlowRunning, Release: true, Due: ago(time.Hour),
 			})
 		}
 	}
 	due("other", 2)
 	for i := range 3 {
-		commit(fmt.Sprint("trip-", i), "trip", storage.Head{State: states.FlowRunning},
+		commit(fmt.Sprint("trip-", i), "trip", backend.Head{State: states.FlowRunning},
 			storage.Outgoing{ID: "m", Target: "t", Body: atom.MustEncode(1), Parked: i == 0, Error: "no"})
 	}
 	for i := range 2 {
 		check(s.Create(ctx, storage.Run{ID: fmt.Sprint("later-", i), Flow: "trip", Created: ago(time.Hour), Due: ago(time.Hour)}))
 	}
-	commit("failed", "f", storage.Head{
+	commit("failed", "f", backend.Head{
 		State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndoFailed, Ended: ago(time.Minute),
 		Failure: &atom.Failure{Code: "C"}, Release: true,
 	})
-	check(s.PutSchedule(ctx, storage.Schedule{ID: "nightly", Spec: "@daily", Flow: "f", Next: ago(2 * time.Hour)}))
-	check(s.PutSchedule(ctx, storage.Schedule{ID: "hourly", Spec: "@hourly", Flow: "f", Next: ago(time.Hour)}))
+	check(s.PutSchedule(ctx, backend.Schedule{ID: "nightly", Spec: "@daily", Flow: "f", Next: ago(2 * time.Hour)}))
+	check(s.PutSchedule(ctx, backend.Schedule{ID: "hourly", Spec: "@hourly", Flow: "f", Next: ago(time.Hour)}))
 	for _, id := range []string{"parked", "claimed"} {
 		check(s.PostJob(ctx, storage.Job{ID: id, Flow: "trip"}))
 	}
-	claimed, err := s.ClaimJobs(ctx, storage.JobClaim{Lease: time.Hour, Limit: 2})
+	claimed, err := s.ClaimJobs(ctx, backend.JobClaim{Lease: time.Hour, Limit: 2})
 	check(err)
 	for _, job := range claimed {
 		if job.ID == "parked" {
-			check(s.EndJob(ctx, storage.JobEnd{
+			check(s.EndJob(ctx, backend.JobEnd{
 				Job: job.ID, Epoch: job.Epoch, ClaimID: job.ClaimID, State: states.JobParked, Failure: &atom.Failure{Code: "C"},
 			}))
 		}

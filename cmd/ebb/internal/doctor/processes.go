@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -25,7 +26,7 @@ type Process struct {
 }
 
 // Prune deletes the records of processes that have ended.
-func Prune(ctx context.Context, store storage.Store) error {
+func Prune(ctx context.Context, store backend.Store) error {
 	alive, err := living(ctx, store)
 	if err != nil {
 		return err
@@ -49,7 +50,7 @@ func Prune(ctx context.Context, store storage.Store) error {
 }
 
 // living returns the owners that are alive, by ID.
-func living(ctx context.Context, store storage.Store) (map[string]storage.Owner, error) {
+func living(ctx context.Context, store backend.Store) (map[string]storage.Owner, error) {
 	owners, err := store.Owners(ctx)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func living(ctx context.Context, store storage.Store) (map[string]storage.Owner,
 }
 
 // served reports what the processes that serve the database say about themselves.
-func (d *doctor) served(ctx context.Context, store storage.Store) error {
+func (d *doctor) served(ctx context.Context, store backend.Store) error {
 	alive, err := living(ctx, store)
 	if err != nil {
 		return err

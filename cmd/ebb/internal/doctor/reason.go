@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -19,7 +20,7 @@ type Reason struct {
 }
 
 // ReasonOfRun returns why a run stands still. Errors are the store's.
-func ReasonOfRun(ctx context.Context, store storage.Store, id string, now time.Time) (r Reason, err error) {
+func ReasonOfRun(ctx context.Context, store backend.Store, id string, now time.Time) (r Reason, err error) {
 	run, err := store.Run(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) { // it was pruned meanwhile
 		return r, nil
@@ -54,7 +55,7 @@ func (r *Reason) start(one *inspect.Wait) {
 }
 
 // ReasonOfJob returns why a job stands still. Errors are the store's.
-func ReasonOfJob(ctx context.Context, store storage.Store, id string, now time.Time) (r Reason, err error) {
+func ReasonOfJob(ctx context.Context, store backend.Store, id string, now time.Time) (r Reason, err error) {
 	job, err := store.Job(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		return r, nil

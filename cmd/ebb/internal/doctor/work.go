@@ -11,8 +11,9 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/gauge"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -32,6 +33,10 @@ func (d *doctor) work(ctx context.Context, store *sqlstore.Store, c *sqlstore.Ch
 				"process %d on %s was last seen at %s, which has not come yet by the database's clock: it is %v behind what it was",
 				owners[i].PID, owners[i].Host, owners[i].Seen.UTC().Format(time.RFC3339), ahead.Round(time.Second))
 		}
+		if pid := owners[i].PID; owners[i].Stopped {
+			do := fmt.Sprintf("kill -CONT %d lets it continue; after kill -9 %d, others take its runs over", pid, pid)
+			d.findf("process", Warning, do, "%d on %s was stopped: its runs stand still", pid, owners[i].Host)
+		}
 	}
 	status, err := store.Status(ctx)
 	if err != nil {
@@ -43,17 +48,20 @@ func (d *doctor) work(ctx context.Context, store *sqlstore.Store, c *sqlstore.Ch
 		return exit.DatabaseError(err)
 	}
 	d.counted(status)
-	for _, look := range []func(context.Context, storage.Store, time.Time) error{
+	for _, look := range []func(context.Context, backend.Store, time.Time) error{
 		d.past, d.growth, d.setAside, d.refused, d.queues,
 	} {
 		if err := look(ctx, store, c.Time); err != nil {
 			return exit.DatabaseError(err)
 		}
 	}
-	if err := d.suspects(ctx, store, status); err != nil {
+	if err := d.crashLoops(ctx, store, status); err != nil {
 		return exit.DatabaseError(err)
 	}
 	if err := d.records(ctx, store); err != nil {
+		return exit.DatabaseError(err)
+	}
+	if err := d.rows(ctx, store); err != nil {
 		return exit.DatabaseError(err)
 	}
 	if err := d.keys(ctx, store); err != nil {
@@ -66,7 +74,7 @@ func (d *doctor) work(ctx context.Context, store *sqlstore.Store, c *sqlstore.Ch
 }
 
 // refused finds runs that processes refuse while no other drives them.
-func (d *doctor) refused(ctx context.Context, store storage.Store, _ time.Time) error {
+func (d *doctor) refused(ctx context.Context, store backend.Store, _ time.Time) error {
 	now := store.Now()
 	runs, err := inspect.RefusedRuns(ctx, store, now, lookAt)
 	if err != nil || len(runs) == 0 {
@@ -80,7 +88,7 @@ func (d *doctor) refused(ctx context.Context, store storage.Store, _ time.Time) 
 }
 
 // past checks whether the clock was set back: then some record has a time in the future.
-func (d *doctor) past(ctx context.Context, store storage.Store, _ time.Time) error {
+func (d *doctor) past(ctx context.Context, store backend.Store, _ time.Time) error {
 	runs, err := store.Runs(ctx, storage.RunQuery{Limit: 1})
 	if err != nil {
 		return err
@@ -116,8 +124,8 @@ func (d *doctor) waiting(ctx context.Context, store *sqlstore.Store, st *sqlstor
 			return err
 		}
 		d.findf("runs", Warning, cmp.Or(why.Do, "ebb why "+visible.Word(st.Undriven.ID)+" says more"),
-			"%s wait for a process to drive them, %s of flow %s for the longest: since %s. %s",
-			enough(st.Undriven.Count), st.Undriven.ID, st.Undriven.Flow, st.Undriven.Since.Format(time.RFC3339), why.Says)
+			"%s for a process: %s of flow %s for the longest, since %s. %s", waiting(st.Undriven.Count, "run"),
+			st.Undriven.ID, st.Undriven.Flow, st.Undriven.Since.Format(time.RFC3339), why.Says)
 	}
 	if st.NeedPerson.Count == 0 {
 		d.findf("need a person", OK, "", "no run")
@@ -135,25 +143,25 @@ func (d *doctor) waiting(ctx context.Context, store *sqlstore.Store, st *sqlstor
 			return err
 		}
 		d.findf("jobs", Warning, cmp.Or(why.Do, "ebb why "+visible.Word(st.Unclaimed.ID)+" says more"),
-			"%s wait for a process to claim them, %s of flow %s is the next: since %s. %s", enough(st.Unclaimed.Count),
+			"%s to be claimed: %s of flow %s is the next, since %s. %s", waiting(st.Unclaimed.Count, "job"),
 			st.Unclaimed.ID, st.Unclaimed.Flow, st.Unclaimed.Since.Format(time.RFC3339), why.Says)
 	}
 	if st.ParkedJobs.Count > 0 {
 		d.findf("parked jobs", Warning,
 			"ebb jobs tells why; decide with ebb jobs release or cancel, or by commands to their runs",
-			"%s wait for an operator to decide, such as %s", enough(st.ParkedJobs.Count), st.ParkedJobs.ID)
+			"%s for an operator to decide, such as %s", waiting(st.ParkedJobs.Count, "job"), st.ParkedJobs.ID)
 	}
 	if st.Parked.Count == 0 {
 		d.findf("parked messages", OK, "", "no message to another system failed too often")
 	} else {
 		d.findf("parked messages", Warning, "ebb why "+st.Parked.ID+" shows the error; ebb retry --messages sends them again",
-			"%s to other systems failed too often, such as of run %s", enough(st.Parked.Count), st.Parked.ID)
+			"%s to other systems failed too often, such as of run %s", found(st.Parked.Count, "message"), st.Parked.ID)
 	}
 	if st.Late.Count == 0 {
 		d.findf("schedules", OK, "", "no schedule is late")
 	} else {
-		d.findf("schedules", Warning, "ebb serve ticks schedules", "late: %s, such as %s: it should have ticked at %s",
-			enough(st.Late.Count), st.Late.ID, st.Late.Since.Format(time.RFC3339))
+		d.findf("schedules", Warning, "ebb serve ticks schedules", "%s late, such as %s: it should have ticked at %s",
+			found(st.Late.Count, "schedule"), st.Late.ID, st.Late.Since.Format(time.RFC3339))
 	}
 	d.limited(st)
 	return nil
@@ -178,17 +186,25 @@ func (d *doctor) limited(st *sqlstore.Status) {
 	}
 	if st.Limited.Count > 0 {
 		says = append(says, fmt.Sprintf("%s under a limit for a minute or longer, %s for the longest",
-			waiting(st.Limited.Count), st.Limited.ID))
+			waiting(st.Limited.Count, "run"), st.Limited.ID))
 	}
 	d.findf("limits", OK, "", "%s", strings.Join(says, "; "))
 }
 
 // waiting returns "1 run waits" or "2 runs wait".
-func waiting(n int) string {
+func waiting(n int, what string) string {
 	if n == 1 {
-		return "1 run waits"
+		return found(n, what) + " waits"
 	}
-	return runCount(n) + " wait"
+	return found(n, what) + " wait"
+}
+
+// found returns "1 run", "2 runs" or, if not all were counted, "1000 or more runs".
+func found(n int, what string) string {
+	if text := enough(n); n != 1 {
+		return text + " " + what + "s"
+	}
+	return "1 " + what
 }
 
 // board reports how many jobs that have not ended there are, by state.

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/server/swf"
@@ -86,7 +87,7 @@ func refusal(use definition.TaskUse, source *definition.Source) flow.Diagnostic 
 func stored(name string, m definition.Machine) storage.Definition {
 	language, text := m.Stored()
 	return storage.Definition{
-		Hash: storage.DefinitionHash(name, language, text), Name: name, Language: language, Text: text,
+		Hash: backend.DefinitionHash(name, language, text), Name: name, Language: language, Text: text,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -34,7 +35,7 @@ const (
 var errTooLong = errors.New("the run did not end in time: does the machine go round for ever?")
 
 // Try implements [api.Languages].
-func (l *Languages) Try(ctx context.Context, t *api.TrialRequest) (storage.Store, string, error) {
+func (l *Languages) Try(ctx context.Context, t *api.TrialRequest) (backend.Store, string, error) {
 	name := t.Name
 	if name == "" {
 		name = usualName
@@ -104,8 +105,8 @@ func (t *trial) run() error {
 	if _, err := t.records.PutDefinition(ctx, t.def); err != nil {
 		return err
 	}
-	eng, err := engine.New(flow.Growing(t.def.Name, stoppableMachine{t.machine, t.real}),
-		engine.WithStore(&stoppable{t.records, t.real}), engine.WithTasks(t.tasks), engine.WithLimits(limits),
+	eng, err := engine.New(flow.Growing(t.def.Name, stoppableMachine{t.machine, t.real}), &stoppable{t.records, t.real},
+		engine.WithTasks(t.tasks), engine.WithLimits(limits),
 		engine.WithCatalog(stoppableCatalog{&definition.Catalog{Store: t.records}, t.real}))
 	if err != nil {
 		return err
@@ -125,13 +126,13 @@ func (t *trial) run() error {
 
 // A stoppable store stops with the caller. The context of the run cannot, because it belongs to virtual time.
 type stoppable struct {
-	storage.Store
+	backend.Store
 
 	real context.Context //nolint:containedctx // see trial
 }
 
 // Commit commits, unless the caller has gone.
-func (s *stoppable) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (s *stoppable) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
 	if s.real.Err() != nil {
 		_ = s.Close() // the engine gives up at once
 		return storage.ErrClosed

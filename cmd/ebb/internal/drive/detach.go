@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -19,8 +19,8 @@ import (
 // Detach creates the run and prints its id. A process that serves the database drives it. If the run exists, Detach
 // does not change it.
 func (d *Driver) Detach(ctx context.Context, opts []engine.RunOption) error {
-	eng, err := engine.New(flow.Growing(d.Flow, d.Machine),
-		engine.WithStore(d.Store), engine.WithTasks(d.Tasks), engine.WithCatalog(&definition.Catalog{Store: d.Store}))
+	eng, err := engine.New(flow.Growing(d.Flow, d.Machine), d.Store,
+		engine.WithTasks(d.Tasks), engine.WithCatalog(&definition.Catalog{Store: d.Store}))
 	if err != nil {
 		return err
 	}

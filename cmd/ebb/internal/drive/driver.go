@@ -17,9 +17,10 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -29,7 +30,7 @@ import (
 // A Driver drives a run in this process until the run rests.
 type Driver struct {
 	Session *session.Session
-	Store   storage.Store
+	Store   backend.Store
 	Machine definition.Machine
 	Flow    string
 	ID      string
@@ -55,8 +56,8 @@ func (d *Driver) Drive(ctx context.Context,
 	heeding, cancel := context.WithCancel(ctx)
 	defer cancel()
 	company := &detachedRuns{session: d.Session}
-	eng, err := engine.New(flow.Growing(d.Flow, d.Machine), d.Session.EngineLimits(),
-		engine.WithStore(d.Store), engine.WithTasks(d.Tasks), engine.WithCatalog(&definition.Catalog{Store: d.Store}),
+	eng, err := engine.New(flow.Growing(d.Flow, d.Machine), d.Store,
+		d.Session.EngineLimits(), engine.WithTasks(d.Tasks), engine.WithCatalog(&definition.Catalog{Store: d.Store}),
 		engine.WithLogger(d.Session.Logger()),
 		engine.WithObserver(func(ev engine.Event) {
 			if ev.Kind == engine.PlaceAwaited {

@@ -7,7 +7,8 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -26,7 +27,7 @@ func WithRun(ctx context.Context, s *session.Session, id string,
 }
 
 // Open returns a driver for a stored run.
-func Open(ctx context.Context, s *session.Session, store storage.Store, run *storage.Run) (*Driver, error) {
+func Open(ctx context.Context, s *session.Session, store backend.Store, run *storage.Run) (*Driver, error) {
 	if run.Definition == "" {
 		return nil, exit.Usagef("run %s is of the flow %s, which is in a Go program: only that program can do this", run.ID,
 			run.Flow)

@@ -11,7 +11,8 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -90,7 +91,7 @@ func (r *Request) Suspend(ctx context.Context, s *session.Session, id string) er
 }
 
 // refused records in the history of the run that the command was refused, and returns why.
-func (r *Request) refused(ctx context.Context, store storage.Store, run *storage.Run, why error) error {
+func (r *Request) refused(ctx context.Context, store backend.Store, run *storage.Run, why error) error {
 	if err := r.Command.Refused(ctx, store, run.ID, why); err != nil {
 		return exit.DatabaseError(err)
 	}
@@ -98,7 +99,7 @@ func (r *Request) refused(ctx context.Context, store storage.Store, run *storage
 }
 
 // send leaves the command in the run's inbox.
-func (r *Request) send(ctx context.Context, s *session.Session, store storage.Store, run *storage.Run) error {
+func (r *Request) send(ctx context.Context, s *session.Session, store backend.Store, run *storage.Run) error {
 	if err := engine.Send(ctx, store, run.ID, r.Command); err != nil {
 		return exit.DatabaseError(err)
 	}
@@ -118,7 +119,7 @@ func Sent(s *session.Session, run *storage.Run, what string) error {
 }
 
 // giveAway sends a command to the program that drives a run with an unknown flow, and waits for the result.
-func (r *Request) giveAway(ctx context.Context, s *session.Session, store storage.Store, run *storage.Run,
+func (r *Request) giveAway(ctx context.Context, s *session.Session, store backend.Store, run *storage.Run,
 	owner *storage.Owner,
 ) error {
 	noticeTold(s, run, owner)
@@ -144,7 +145,7 @@ func (r *Request) giveAway(ctx context.Context, s *session.Session, store storag
 }
 
 // await waits until the run rests in another process, or for the first Ctrl-C, and reports the state of the run.
-func (r *Request) await(ctx context.Context, s *session.Session, store storage.Reader, id string,
+func (r *Request) await(ctx context.Context, s *session.Session, store backend.Reader, id string,
 	rests func(context.Context) (storage.Run, error),
 ) error {
 	ctx, stop := Interruptible(ctx)
@@ -170,7 +171,7 @@ func (r *Request) await(ctx context.Context, s *session.Session, store storage.R
 }
 
 // undoOf returns the result of the undo of a run. It returns nothing for a long run that succeeded.
-func undoOf(ctx context.Context, s *session.Session, store storage.Reader, run *storage.Run) inspect.Undo {
+func undoOf(ctx context.Context, s *session.Session, store backend.Reader, run *storage.Run) inspect.Undo {
 	const long = 10_000 // entries of a history
 	if run.Undo == storage.UndoNone && run.State == states.FlowSuccess && run.Entries > long {
 		return inspect.Undo{}

@@ -52,8 +52,8 @@ func Refused(err error) error {
 }
 
 // DatabaseError marks an error of the database. It returns nil, [storage.ErrNotFound], and an [Error], which already
-// has a status, unchanged. That another run holds a key, and that a run does not take a message, are no errors of the
-// database, but a wrong use.
+// has a status, unchanged. That another run holds a key, that a run does not take a message, or that a job's id is
+// taken, is no error of the database, but a wrong use.
 func DatabaseError(err error) error {
 	if taken, held := errors.AsType[*storage.KeyTakenError](err); held {
 		return Usagef("run %q has the key %q and is still open", taken.Run, taken.Key)
@@ -61,7 +61,8 @@ func DatabaseError(err error) error {
 	if err == nil || errors.Is(err, storage.ErrNotFound) || is[*Error](err) {
 		return err
 	}
-	if errors.Is(err, storage.ErrInvalid) || errors.Is(err, storage.ErrEnded) || errors.Is(err, storage.ErrFull) {
+	if errors.Is(err, storage.ErrInvalid) || errors.Is(err, storage.ErrEnded) || errors.Is(err, storage.ErrFull) ||
+		errors.Is(err, storage.ErrJobDiffers) {
 		return Usagef("%w", err)
 	}
 	return &Error{Status: Unreachable, Err: err}

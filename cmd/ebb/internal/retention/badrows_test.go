@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -16,7 +17,7 @@ import (
 
 // A damagedStore cannot read one run, or cannot delete it.
 type damagedStore struct {
-	storage.Store
+	backend.Store
 
 	unread, undeleted string
 }
@@ -53,7 +54,7 @@ func TestBadRows(t *testing.T) {
 			if err := store.PostJob(t.Context(), storage.Job{ID: "ended", Flow: "f", State: states.JobParked}); err != nil {
 				t.Fatal(err)
 			}
-			if err := store.EndJob(t.Context(), storage.JobEnd{Job: "ended", State: states.JobComplete}); err != nil {
+			if err := store.EndJob(t.Context(), backend.JobEnd{Job: "ended", State: states.JobComplete}); err != nil {
 				t.Fatal(err)
 			}
 			p := &Pruner{store, Policy{{age: 0}}, func(context.Context) (int64, error) { return 0, nil }, hclog.NewNullLogger()}
@@ -66,7 +67,7 @@ func TestBadRows(t *testing.T) {
 }
 
 // end creates a run that has ended.
-func end(t *testing.T, store storage.Store, run storage.Run) {
+func end(t *testing.T, store backend.Store, run storage.Run) {
 	t.Helper()
 	err := store.Create(t.Context(), run)
 	if err != nil {
@@ -74,7 +75,7 @@ func end(t *testing.T, store storage.Store, run storage.Run) {
 	}
 	claim, snap, err := store.Begin(t.Context(), run.ID)
 	if err == nil {
-		err = store.Commit(t.Context(), claim, &storage.Checkpoint{Head: storage.Head{
+		err = store.Commit(t.Context(), claim, &backend.Checkpoint{Head: backend.Head{
 			Seq: snap.Run.Seq, State: states.FlowSuccess, Outcome: storage.Succeeded, Time: time.Now(), Release: true,
 		}})
 	}

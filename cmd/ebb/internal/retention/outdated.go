@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/swf"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -19,7 +20,7 @@ const (
 
 // pruneJobs deletes outdated jobs whose runs do not exist. Only the flow of a job determines its age, because its
 // run, which would tell the state, is gone.
-func pruneJobs(ctx context.Context, store storage.Jobs, policy Policy, now time.Time) (pruned int, err error) {
+func pruneJobs(ctx context.Context, store backend.Jobs, policy Policy, now time.Time) (pruned int, err error) {
 	var flows []string // flows with a rule of their own
 	for _, rule := range policy {
 		if rule.flow != "" && rule.state == states.FlowPending {
@@ -30,7 +31,7 @@ func pruneJobs(ctx context.Context, store storage.Jobs, policy Policy, now time.
 		if rule.state != states.FlowPending || rule.age == forever {
 			continue
 		}
-		q := storage.JobPurge{Before: now.Add(-rule.age), Flow: rule.flow, Limit: purgeBatch}
+		q := backend.JobPurge{Before: now.Add(-rule.age), Flow: rule.flow, Limit: purgeBatch}
 		if rule.flow == "" {
 			q.Except = flows
 		}
@@ -46,7 +47,7 @@ func pruneJobs(ctx context.Context, store storage.Jobs, policy Policy, now time.
 // Outdated calls f with each run that ended longer ago than it is to be kept, newest first. F may delete the run. A run
 // that cannot be judged, or for which f fails, does not keep f from the others; Outdated returns the first of the
 // errors.
-func Outdated(ctx context.Context, store storage.Reader, policy Policy, f func(*storage.Run) error) error {
+func Outdated(ctx context.Context, store backend.Reader, policy Policy, f func(*storage.Run) error) error {
 	o := outdating{store: store, policy: policy, now: store.Now(), parents: map[string]bool{}}
 	q := storage.RunQuery{States: []states.Flow{states.FlowSuccess, states.FlowFailure, states.FlowReverted}}
 	var failed error
@@ -68,7 +69,7 @@ func Outdated(ctx context.Context, store storage.Reader, policy Policy, f func(*
 
 // outdating decides which runs are outdated.
 type outdating struct {
-	store   storage.Reader
+	store   backend.Reader
 	policy  Policy
 	now     time.Time
 	parents map[string]bool // whether a parent is outdated, by id

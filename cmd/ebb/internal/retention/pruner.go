@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -18,7 +19,7 @@ const pruneEvery = time.Hour
 
 // A Pruner deletes the runs and jobs of a store that its policy does not keep.
 type Pruner struct {
-	Store  storage.Store
+	Store  backend.Store
 	Policy Policy
 	// Tidy returns space to the file system, in bytes. It is called after runs or jobs were deleted.
 	Tidy func(context.Context) (int64, error)

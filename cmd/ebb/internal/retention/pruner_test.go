@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -24,7 +25,7 @@ func TestPruner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &sulkingStore{Store: memstore.New(), sulks: true}
-		eng, err := engine.New(flow.Linear("trip", atom.Func("go", func(context.Context, struct{}) (int, error) { return 1, nil })), engine.WithStore(store))
+		eng, err := engine.New(flow.Linear("trip", atom.Func("go", func(context.Context, struct{}) (int, error) { return 1, nil })), store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestPruner(t *testing.T) {
 		if err := store.PostJob(t.Context(), storage.Job{ID: "ended", Flow: "trip", State: states.JobParked}); err != nil {
 			t.Fatal(err)
 		}
-		if err := store.EndJob(t.Context(), storage.JobEnd{Job: "ended", State: states.JobComplete}); err != nil {
+		if err := store.EndJob(t.Context(), backend.JobEnd{Job: "ended", State: states.JobComplete}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Hour)
@@ -105,7 +106,7 @@ func (s *sulkingStore) Purge(ctx context.Context, runs ...string) (int, error) {
 
 // A pagedStore counts the runs of the largest page. Another process purges the last run of each page.
 type pagedStore struct {
-	storage.Store
+	backend.Store
 
 	most int
 }
@@ -125,8 +126,7 @@ func TestPrunePages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const pages = 3
 		store := &pagedStore{Store: memstore.New()}
-		eng, err := engine.New(flow.Linear("trip", atom.Func("go", func(context.Context, struct{}) (int, error) { return 1, nil })),
-			engine.WithStore(store))
+		eng, err := engine.New(flow.Linear("trip", atom.Func("go", func(context.Context, struct{}) (int, error) { return 1, nil })), store)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -18,6 +19,6 @@ func (s *Session) Issuer() storage.Issuer {
 // Audited returns the context of a call that changes something that has no history of its own, such as "job nightly-7".
 // The line that says so is committed with the change.
 func (s *Session) Audited(ctx context.Context, verb, subject string) context.Context {
-	line := storage.Command(s.Issuer(), verb, subject, time.Now())
-	return storage.Beside(ctx, &line)
+	line := backend.Audited(s.Issuer(), verb, subject, time.Now())
+	return backend.Beside(ctx, &line)
 }

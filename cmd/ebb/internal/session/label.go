@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/internal/backend"
 )
 
 // ParseLabels returns the labels that a flag of KEY=VALUE gives.
@@ -18,8 +18,8 @@ func ParseLabels(flag string, given []string) (map[string]string, error) {
 		switch {
 		case !ok || isBlank(key):
 			return nil, exit.Usagef("--%s %s: want KEY=VALUE, such as team=billing", flag, text)
-		case len(key) > storage.MaxLabel || len(value) > storage.MaxLabel:
-			return nil, exit.Usagef("--%s %.20s…: a key and a value have at most %d bytes", flag, text, storage.MaxLabel)
+		case len(key) > backend.MaxLabel || len(value) > backend.MaxLabel:
+			return nil, exit.Usagef("--%s %.20s…: a key and a value have at most %d bytes", flag, text, backend.MaxLabel)
 		}
 		if other, twice := labels[key]; twice && other != value {
 			return nil, exit.Usagef("--%s %s: %s is %s already, and has one value", flag, text, key, other)

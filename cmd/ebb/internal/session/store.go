@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -19,7 +20,6 @@ func (s *Session) WithStore(ctx context.Context, f func(*sqlstore.Store) error, 
 	if err != nil {
 		return exit.DatabaseError(err)
 	}
-	//nolint:contextcheck // what is open is closed, whatever became of ctx
 	defer func() { err = errors.Join(err, exit.DatabaseError(store.Close())) }()
 	return f(store)
 }
@@ -60,24 +60,8 @@ func (s *Session) Reading(ctx context.Context, f func(*sqlstore.Store) error) er
 	}
 }
 
-// List shows each record that find returns.
-func List[T any](ctx context.Context, s *Session, find func(storage.Store) ([]T, error), show func(*T) error) error {
-	return s.Reading(ctx, func(store *sqlstore.Store) error {
-		found, err := find(store)
-		if err != nil {
-			return exit.DatabaseError(err)
-		}
-		for i := range found {
-			if err := show(&found[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // FindRun returns the run of that id.
-func FindRun(ctx context.Context, store storage.Reader, id string) (storage.Run, error) {
+func FindRun(ctx context.Context, store backend.Reader, id string) (storage.Run, error) {
 	run, err := store.Run(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		return run, &exit.Error{Status: exit.NotFound, Err: fmt.Errorf("there is no run %s (ebb list shows all runs)",
@@ -87,7 +71,7 @@ func FindRun(ctx context.Context, store storage.Reader, id string) (storage.Run,
 }
 
 // FindOwnedRun returns the run of that id and the live process that drives it, or nil.
-func FindOwnedRun(ctx context.Context, store storage.Store, id string) (storage.Run, *storage.Owner, error) {
+func FindOwnedRun(ctx context.Context, store backend.Store, id string) (storage.Run, *storage.Owner, error) {
 	for {
 		run, err := FindRun(ctx, store, id)
 		if err != nil || run.Owner == "" {
@@ -109,7 +93,7 @@ func FindOwnedRun(ctx context.Context, store storage.Store, id string) (storage.
 }
 
 // FindOwner returns the owner with that id. An unknown owner is not alive.
-func FindOwner(ctx context.Context, store storage.Store, id string) (storage.Owner, error) {
+func FindOwner(ctx context.Context, store backend.Store, id string) (storage.Owner, error) {
 	list, err := store.Owners(ctx)
 	for i := range list {
 		if list[i].ID == id {

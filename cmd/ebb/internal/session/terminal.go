@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 )
 
 // Reporter returns the reporter that fits the output. t is what is known of the run so far.

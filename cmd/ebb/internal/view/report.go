@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -97,13 +98,30 @@ func End(out io.Writer, run *storage.Run, undo *inspect.Undo, p Page) {
 		fmt.Fprintln(out, visible.Line(text))
 	}
 	if output := run.Secrets.Mask("", run.Output.Data); run.State.Ended() && output != nil {
-		const most = 2000 // longer values are for programs: ebb show -o json
-		text := output.String()
-		if len(text) > most {
-			text = strings.ToValidUTF8(text[:most], "") + "… (all of it: ebb show -o json " + visible.Line(run.ID) + ")"
-		}
-		fmt.Fprintln(out, visible.Line(text))
+		fmt.Fprintln(out, valueOf(run, output))
 	}
+}
+
+// valueOf returns a value as text, of which a page shows the beginning.
+func valueOf(run *storage.Run, value atom.Value) string {
+	const most = 2000 // longer values are for programs: ebb show -o json
+	text := value.String()
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "… (all of it: ebb show -o json " + visible.Line(run.ID) + ")"
+	}
+	return visible.Line(text)
+}
+
+// Left says in a line which atoms an undo that has stopped did not reach, the last first; "" if there are none.
+func Left(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	text := visible.Line(strings.Join(paths[:min(len(paths), inspect.MaxShownOfGroup)], ", "))
+	if len(paths) > inspect.MaxShownOfGroup {
+		text += ", …"
+	}
+	return "not undone yet, last first: " + text + "\n"
 }
 
 // MendHint returns how to continue after an undo that failed, and because of which atom if that is known.

@@ -3,7 +3,7 @@ package view
 import (
 	"time"
 
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 )
 
 // Unsent describes the state of a message, and how to send it again if it is parked.

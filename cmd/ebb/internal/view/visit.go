@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/visible"
 )
@@ -45,7 +45,9 @@ func Visit(out io.Writer, v *inspect.Visit, p Page) {
 		if took := spent(a.Started, a.Ended); took != "" {
 			name += ", " + took
 		}
-		visitLine(out, name, a.Input)
+		if visitLine(out, name, a.Input); len(a.Input) == 0 && len(v.Attempts) > 1 {
+			fmt.Fprintf(out, "  %s\n", name)
+		}
 		visitFailure(out, a.Failure)
 	}
 	for i := range v.Calls {

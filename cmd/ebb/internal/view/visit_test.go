@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 )
 
 // TestVisitShowsVariables: a visit has the variables that its state saw before those that it set.

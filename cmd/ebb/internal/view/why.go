@@ -3,7 +3,7 @@ package view
 import (
 	"time"
 
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 )
 
 // Why explains to people why a run is in its current state, with times in the user's time zone.

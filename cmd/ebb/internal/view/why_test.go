@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -73,9 +73,9 @@ var diagnoses = map[string]func(w *inspect.Diagnosis){
 		w.Owner, w.Run.State, w.Run.Hold, w.Run.Failure = nil, states.FlowSuspended, true, busy
 		w.Atoms = []storage.Atom{{Path: "Book", State: states.TaskRevertFailure, RevertAttempt: 3, RevertFailure: busy}}
 	},
-	"suspect": func(w *inspect.Diagnosis) {
+	"crash loop": func(w *inspect.Diagnosis) {
 		w.Run.Lost = 3
-		w.Run.Suspicion = storage.Suspicion{Trial: storage.Accused, Died: start.Add(-time.Minute), By: storage.Process{Owner: "p", Host: "box", PID: 4710}}
+		w.Run.CrashLoop = storage.CrashLoop{Isolation: storage.Blamed, Died: start.Add(-time.Minute), By: storage.Process{Owner: "p", Host: "box", PID: 4710}}
 	},
 	"set aside": func(w *inspect.Diagnosis) {
 		w.Owner, w.Run.State, w.Run.Hold = nil, states.FlowSuspended, true

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -191,6 +192,24 @@ func (w *Interpreter) levelFailed(failure *atom.Failure, aborted []string) *stat
 		f = &stateerror.Error{Name: name, Also: f.Name, Cause: f.Cause, Local: true}
 	}
 	return f
+}
+
+// accepted writes the events of the attempts that other parties had ended before their states were aborted. As on AWS,
+// these states go no further.
+func (w *Interpreter) accepted() {
+	for _, path := range w.Ask.Cause.Accepted {
+		past, _ := w.Ask.Recall(strings.TrimPrefix(path, w.Ask.Path+"/"))
+		n, err := readNote(past.Note)
+		if err != nil || w.Machine.States[n.state] == nil {
+			continue // the answer is not needed
+		}
+		if w.State, w.last = w.Machine.States[n.state], n.last; past.Failure != nil {
+			_ = w.TaskFailed(past.Failure)
+		} else {
+			_, _ = w.taskResult(past.Result)
+		}
+	}
+	w.State, w.last = nil, 0
 }
 
 // childEnded continues the history after the last event of the child that decided the join. It returns the number of

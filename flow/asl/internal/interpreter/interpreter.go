@@ -54,6 +54,7 @@ func Grow(m *syntax.Machine, ask *flow.Ask) flow.Growth {
 // the definition does not have.
 func (w *Interpreter) answer() error {
 	cause := &w.Ask.Cause
+	w.accepted()
 	switch cause.Kind {
 	case flow.Overdue:
 		w.overdue()

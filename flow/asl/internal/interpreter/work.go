@@ -162,6 +162,15 @@ func (w *Interpreter) remembers() bool {
 
 // TaskEnded continues with a task's result.
 func (w *Interpreter) TaskEnded(text atom.Value) (Step, *stateerror.Error) {
+	result, f := w.taskResult(text)
+	if f != nil {
+		return Step{}, f
+	}
+	return w.Leave(&w.State.Out, result)
+}
+
+// taskResult returns a task's result, and writes the event of it.
+func (w *Interpreter) taskResult(text atom.Value) (*data.Value, *stateerror.Error) {
 	if len(text) == 0 {
 		text = atom.Null
 	}
@@ -170,10 +179,10 @@ func (w *Interpreter) TaskEnded(text atom.Value) (Step, *stateerror.Error) {
 		f := stateerror.TooLarge(w.taskName())
 		f.Local = false
 		w.attemptFailed(f)
-		return Step{}, f
+		return nil, f
 	}
 	w.attemptSucceeded(result)
-	return w.Leave(&w.State.Out, result)
+	return result, nil
 }
 
 // taskName returns how the error of a result that is too large names the task.

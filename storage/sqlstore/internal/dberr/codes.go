@@ -99,9 +99,9 @@ func Undecided(err error) bool {
 	}
 }
 
-// misread reports whether a row has an unexpected type, or a column of the schema has another name. Most such
+// Misread reports whether a row has an unexpected type, or a column of the schema has another name. Most such
 // errors have no types.
-func misread(err error) bool {
+func Misread(err error) bool {
 	_, scan := errors.AsType[pgx.ScanArgError](err)
 	text := err.Error()
 	return scan || strings.Contains(text, "sql: Scan error") || strings.Contains(text, "missing destination name")
@@ -116,7 +116,7 @@ func Failed(file, what string, err error) error {
 		if problem = troubleOf(err); problem != "" {
 			return fmt.Errorf("sqlstore: %s: %s: %s: %w", file, what, problem, err)
 		}
-		if err != nil && misread(err) {
+		if err != nil && Misread(err) {
 			return fmt.Errorf("sqlstore: %s: %s: %w: %w", file, what, storage.ErrCorrupt, err)
 		}
 		return err

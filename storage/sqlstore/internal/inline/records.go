@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -104,7 +105,7 @@ type Scratch struct{ lines, atoms, record []byte }
 
 // Turn encodes the atoms and history of a checkpoint and adds them to the records in the row. If the row would
 // become too large, most of it moves to the tables.
-func (r Records) Turn(s *Scratch, cp *storage.Checkpoint) (t Flush, err error) {
+func (r Records) Turn(s *Scratch, cp *backend.Checkpoint) (t Flush, err error) {
 	count, before, old, err := r.History()
 	if err != nil {
 		return t, err
@@ -149,7 +150,7 @@ func (r Records) Turn(s *Scratch, cp *storage.Checkpoint) (t Flush, err error) {
 }
 
 // changes reports whether the checkpoint replaces or deletes the atom.
-func changes(cp *storage.Checkpoint, path []byte) bool {
+func changes(cp *backend.Checkpoint, path []byte) bool {
 	for i := range cp.Atoms {
 		if cp.Atoms[i].Path == string(path) {
 			return true

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -42,8 +43,8 @@ type records struct {
 	lines []storage.Entry
 }
 
-func (w *records) checkpoint(rt *rapid.T, seq int) *storage.Checkpoint {
-	cp := &storage.Checkpoint{}
+func (w *records) checkpoint(rt *rapid.T, seq int) *backend.Checkpoint {
+	cp := &backend.Checkpoint{}
 	for range rapid.SampledFrom([]int{0, 1, 2, 2, 2, 30}).Draw(rt, "atoms") {
 		a := storage.Atom{
 			Path:    strconv.Itoa(rapid.IntRange(0, 40).Draw(rt, "path")),
@@ -68,7 +69,7 @@ func (w *records) checkpoint(rt *rapid.T, seq int) *storage.Checkpoint {
 	return cp
 }
 
-func (w *records) commit(rt *rapid.T, cp *storage.Checkpoint) {
+func (w *records) commit(rt *rapid.T, cp *backend.Checkpoint) {
 	turn, err := w.row.Turn(&w.scratch, cp)
 	if err != nil {
 		rt.Fatal(err)
@@ -132,8 +133,8 @@ func (w *records) sameHistory(rt *rapid.T) {
 func FuzzRecent(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Add([]byte{1, 0x7f})
-	turn, err := Records(nil).Turn(&Scratch{}, &storage.Checkpoint{
-		Head: storage.Head{Entries: 1}, Atoms: []storage.Atom{{Path: "a"}}, History: []storage.Entry{{Seq: 1, Path: "a"}},
+	turn, err := Records(nil).Turn(&Scratch{}, &backend.Checkpoint{
+		Head: backend.Head{Entries: 1}, Atoms: []storage.Atom{{Path: "a"}}, History: []storage.Entry{{Seq: 1, Path: "a"}},
 	})
 	if err != nil {
 		f.Fatal(err)
@@ -141,6 +142,6 @@ func FuzzRecent(f *testing.F) {
 	f.Add([]byte(turn.Row))
 	f.Fuzz(func(_ *testing.T, b []byte) {
 		_, _ = Records(b).ByPath()
-		_, _ = Records(b).Turn(&Scratch{}, &storage.Checkpoint{Atoms: []storage.Atom{{Path: "a"}}})
+		_, _ = Records(b).Turn(&Scratch{}, &backend.Checkpoint{Atoms: []storage.Atom{{Path: "a"}}})
 	})
 }

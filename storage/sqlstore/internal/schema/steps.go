@@ -13,9 +13,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 )
 
-// Migrations are only ever added to. The number at the head of a name is the
-// schema's version once that step is done. One transaction makes the steps that a
-// file lacks.
+// Migrations are only ever added to, from the first release on. The number at the head of a name is the schema's
+// version once that step is done. One transaction makes the steps that a file lacks.
 //
 //go:embed migrations/*.sql migrations/postgres/*.sql
 var Migrations embed.FS
@@ -27,7 +26,7 @@ const (
 )
 
 // first is the number of the first migration. Smaller numbers belong to checkouts of Ebb that were never released.
-const first = 11
+const first = 21
 
 // unreleased returns the error for a database of such a checkout. It changes nothing.
 func unreleased(place string, version int64) error {
