@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,18 +19,30 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// picked counts orders by the version of the flow whose body picked their items.
-type picked map[string]int
+// picked counts items by the version of the flow that picked them.
+type picked struct {
+	mu    sync.Mutex
+	items map[string]int
+}
+
+func (p *picked) add(version string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.items == nil {
+		p.items = map[string]int{}
+	}
+	p.items[version]++
+}
 
 // picking is a flow that picks each item of an order, with a wait in the middle, and then packs the order in a run of
 // its own.
-func picking(version string, done picked) flow.Node {
+func picking(version string, done *picked) flow.Node {
 	pick := flow.Linear("pick",
 		atom.Func("find", func(_ context.Context, _ struct {
 			Item int `json:"item"`
 		},
 		) (struct{}, error) {
-			done[version]++
+			done.add(version)
 			return struct{}{}, nil
 		}),
 		atom.Func("fetch "+version, func(ctx context.Context, _ struct{}) (struct{}, error) {
@@ -54,7 +67,7 @@ func picking(version string, done picked) flow.Node {
 func TestChildrenOfFlows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, done := memstore.New(), picked{}
+		store, done := memstore.New(), &picked{}
 		for id, items := range map[string][]int{"none": {}, "three": {1, 2, 3}} {
 			post(t, store, jobs.Job{ID: id, Flow: "order", Input: map[string]any{"items": items}})
 		}
@@ -65,8 +78,8 @@ func TestChildrenOfFlows(t *testing.T) {
 		serve(t, store, both, time.Hour)
 		wantRun(t, store, "three", states.FlowSuccess)
 		wantJob(t, store, "three", states.JobComplete, "")
-		if done["one"] != 3 || done["two"] != 0 {
-			t.Errorf("items were picked by version: %v", done)
+		if one, two := done.items["one"], done.items["two"]; one != 3 || two != 0 {
+			t.Errorf("version one picked %d items, version two %d", one, two)
 		}
 		wantRun(t, store, "three/picks", states.FlowSuccess)
 		wantRun(t, store, "three/ship", states.FlowSuccess)
@@ -82,7 +95,7 @@ func TestCompletedChildren(t *testing.T) {
 			post(t, store, jobs.Job{ID: id, Flow: "order", Input: map[string]any{"items": items}})
 		}
 		broken := 1
-		serve(t, store, conductor.NewCatalog().Add(1, picking("one", picked{})).
+		serve(t, store, conductor.NewCatalog().Add(1, picking("one", &picked{})).
 			Complete(func(_ context.Context, run *storage.Run) error {
 				switch {
 				case run.ID == "broken/ship" && broken > 0:
