@@ -12,14 +12,14 @@ import (
 )
 
 // logBegin logs that a run started, once it is stored, or that this process resumes it.
-func (e *Engine) logBegin(d *driver.Driver, run *storage.Run) {
+func logBegin(d *driver.Driver, run *storage.Run) {
 	if !run.Started.IsZero() {
-		e.env.Log.Debug(logevent.RunResumed, "run", run.ID, "flow", run.Flow, "state", run.State.String())
+		d.Log().Debug(logevent.RunResumed, "run", run.ID, "flow", run.Flow, "state", run.State.String())
 		return
 	}
 	id, name, begun := run.ID, run.Flow, d.Mode.Begun
 	d.Mode.Begun = func() {
-		e.env.Log.Info(logevent.RunStarted, "run", id, "flow", name)
+		d.Log().Info(logevent.RunStarted, "run", id, "flow", name)
 		if begun != nil {
 			begun()
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -218,4 +219,73 @@ func TestLogOfRefusedStart(t *testing.T) {
 			t.Errorf("the log is\n%s", got)
 		}
 	})
+}
+
+// TestLogOfManyItems: however many items fail or are undone, the log has ten lines of one event and level about them, and
+// one that counts the others, also if the items are runs of their own.
+func TestLogOfManyItems(t *testing.T) {
+	t.Parallel()
+	list := atom.Func("items", func(context.Context, struct{}) ([]int, error) { return make([]int, 30), nil },
+		atom.As("items"))
+	items := atom.NewKey[[]int]("items")
+	type item struct{}
+	fails := atom.Func("work", func(context.Context, item) (int, error) { return 0, errors.New("no") })
+	works := atom.Pair("work", func(context.Context, item) (int, error) { return 1, nil },
+		func(context.Context, item, atom.Outcome[int]) error { return nil })
+	var calls atomic.Int32
+	stays := atom.Func("work", func(context.Context, item) (int, error) {
+		if calls.Add(1) == 30 {
+			return 0, errors.New("no")
+		}
+		return 1, nil
+	})
+	after := atom.Func("after", func(context.Context, item) (int, error) { return 0, errors.New("no") })
+	each := func(body, after flow.Node) flow.Node {
+		return flow.Linear("f", list, flow.Each("each", items, body).Tolerate(30), after)
+	}
+	m, err := asl.Parse("m", []byte(`{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true,
+		"QueryLanguage": "JSONata", "Items": "{% [1..30] %}", "ItemProcessor": {"StartAt": "A", "States": {
+			"A": {"Type": "Task", "Resource": "do:no", "End": true, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "B"}]},
+			"B": {"Type": "Succeed"}}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	no := parts{&stage{do: map[string]func(context.Context, int) error{
+		"no": func(context.Context, int) error { return errors.New("no") },
+	}}}
+	for name, c := range map[string]struct {
+		root flow.Node
+		want []string
+	}{
+		"failures of atoms": {each(fails, works), []string{"WARN atom.failed 20"}},
+		"failures of flows": {each(flow.Linear("item", fails), works), []string{
+			"WARN atom.failed 50", "WARN run.ended 20", "INFO run.started 20",
+		}},
+		"failures of a Map":  {m.Flow(), []string{"WARN atom.failed 20"}},
+		"undo":               {each(works, after), []string{"INFO atom.reverted 20", "INFO atom.reverting 20"}},
+		"undo of what stays": {flow.Linear("f", list, flow.Each("each", items, stays)), []string{"INFO atom.stays_done 19"}},
+	} {
+		lines, left := map[string]int{}, []string{}
+		for line := range strings.Lines(logged(t, slog.LevelInfo, c.root, engine.WithTasks(no))) {
+			var entry struct {
+				Level, Msg, Event string
+				Count             int
+			}
+			if err := json.Unmarshal([]byte(line), &entry); err != nil {
+				t.Fatal(err)
+			}
+			lines[entry.Level+" "+entry.Msg]++
+			if entry.Event != "" {
+				left = append(left, fmt.Sprint(entry.Level, " ", entry.Event, " ", entry.Count))
+			}
+		}
+		if diff := cmp.Diff(c.want, left); diff != "" {
+			t.Errorf("%s: lines left out (-want +got):\n%s", name, diff)
+		}
+		for line, n := range lines {
+			if n > 12 { // two are about the run around
+				t.Errorf("%s: %d lines of %s", name, n, line)
+			}
+		}
+	}
 }

@@ -215,14 +215,14 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *backend.Sna
 		d.BeginAnew()
 	}
 	if e.env.Log.IsInfo() { // skip building log arguments that would be discarded
-		e.logBegin(d, &snap.Run)
+		logBegin(d, &snap.Run)
 	}
 	if err := d.Live(first, rest); err != nil {
 		return e.stopped(ctx, d, &snap.Run, err, opts)
 	}
 	row, failures := d.Result(snap.Run)
 	if e.env.Log.IsWarn() {
-		logRest(e.env.Log, &row)
+		logRest(d.Log(), &row)
 	}
 	res := &Result{Run: row, s: d.Scheduler(), store: e.env.Store}
 	return res, verdict(res, failures)
@@ -247,10 +247,10 @@ func (e *Engine) stopped(ctx context.Context, d *driver.Driver, run *storage.Run
 	}
 	switch {
 	case d.Owns():
-		logStop(e.env.Log, run, err)
+		logStop(d.Log(), run, err)
 	case d.Mode.Answer: // another process was faster, and the requests are asked again
 	case !notBegun(err):
-		logStop(e.env.Log, run, err)
+		logStop(d.Log(), run, err)
 	}
 	e.claims.releaseAfter(ctx, d, err)
 	return nil, err

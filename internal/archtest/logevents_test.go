@@ -45,6 +45,7 @@ const dynamicLog = "engine/internal/driver/log.go"
 const tasksLog = "engine/internal/executor/host.go"
 
 var dynamicCalls = map[string]logCall{
+	"lines.left_out":       {[]string{"info", "warn", "error"}, []string{"run", "flow", "event", "count"}},
 	"run.waiting":          {[]string{"debug"}, []string{"run", "flow"}},
 	"atom.started":         {[]string{"debug"}, []string{"run", "flow", "path", "attempt", "due"}},
 	"atom.succeeded":       {[]string{"debug"}, []string{"run", "flow", "path", "attempt", "duration"}},

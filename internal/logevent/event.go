@@ -40,6 +40,9 @@ const (
 	RunReleaseDelayed = "run.release_delayed"
 	// RunChildStopped: a child run did not succeed or stopped.
 	RunChildStopped = "run.child_stopped"
+	// LinesLeftOut: the run of a growing flow, such as an `Each`, and its child runs have logged 10 lines of `event` at
+	// this level; `count` more lines are at debug.
+	LinesLeftOut = "lines.left_out"
 	// Takeover: a process died, and others take over its runs.
 	Takeover = "takeover"
 )

@@ -24,7 +24,7 @@ func (d *Driver) accept(cmd *inbox.Command, n int64) (so scheduler.OperatorComma
 		if notOfRun(err) {
 			return so, false, err
 		}
-		d.env.Log.Warn(logevent.CommandRefused, "run", d.Claim.Run, "command", cmd.Kind, "error", err)
+		d.Log().Warn(logevent.CommandRefused, "run", d.Claim.Run, "command", cmd.Kind, "error", err)
 		d.Draft.Judged(n, err)
 		d.Draft.Take(n)
 		if cmd.Kind == inbox.Retry && d.State().Ended() { // the parent run may have sent it
@@ -35,7 +35,7 @@ func (d *Driver) accept(cmd *inbox.Command, n int64) (so scheduler.OperatorComma
 	d.Draft.Judged(n, nil)
 	d.rests = d.rests && cmd.Kind == inbox.Suspend
 	d.children.descent.deep = d.children.descent.deep || cmd.Deep
-	d.env.Log.Info(logevent.CommandReceived, logevent.Attributes(
+	d.Log().Info(logevent.CommandReceived, logevent.Attributes(
 		"run", d.Claim.Run, "command", cmd.Kind, "path", cmd.Path)...)
 	if cmd.Kind == inbox.Suspend || cmd.Kind == inbox.Resume {
 		d.Draft.Take(n)

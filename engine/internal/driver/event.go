@@ -70,6 +70,7 @@ type Event struct {
 type notices struct {
 	watched bool        // there are observers, or every event is logged
 	level   hclog.Level // the lowest level that is logged
+	lines   *lines      // of a growing flow's run, or of that above it; nil if there is none
 	list    []Event     // passed on after the commit of the changes that they report
 }
 
@@ -87,7 +88,7 @@ func (r *run) note(ev Event) {
 func (r *run) announce() {
 	r.env.Tell(r.notices.list...)
 	for i := range r.notices.list {
-		logEvent(r.env.Log, &r.notices.list[i])
+		logEvent(r.env.logOf(r.notices.lines), &r.notices.list[i])
 	}
 	clear(r.notices.list)
 	r.notices.list = r.notices.list[:0]

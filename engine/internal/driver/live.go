@@ -21,6 +21,7 @@ var errTaken = errors.New("engine: another goroutine drives the run")
 // arrives during that call, another goroutine takes the run over and drives it. Live gives up an answer that blocks
 // the run.
 func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) error {
+	defer d.boundLog()()
 	d.env.Inbox.Join(d.Claim.Run, &d.att, d.Mode.Since)
 	defer d.env.Requests.Left(d.Claim.Run)
 	defer d.env.Inbox.Leave(d.Claim.Run, &d.att)

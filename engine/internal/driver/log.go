@@ -1,6 +1,11 @@
 package driver
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/internal/logevent"
@@ -92,4 +97,74 @@ func logEvent(log hclog.Logger, ev *Event) {
 	log.Log(l.level, l.event, logevent.Attributes("run", ev.Run, "flow", ev.Flow, "path", ev.Path, "state", state,
 		"attempt", ev.Attempt, "duration", ev.Duration, "due", ev.Due, "progress", ev.Progress,
 		"code", code, "message", message)...)
+}
+
+// maxLines bounds the lines of one event and level of [lines].
+//
+//limit:scheduling log lines of one event and level of the run of a growing flow, such as an Each, and of its
+//limit:and child runs | {} | logged at debug, and counted by `lines.left_out`
+const maxLines = 10
+
+// lines is the log of a run that grows, and of the child runs that are driven beside it. Because the same code may run
+// for each of very many items, it logs only the first lines of each event and level, and counts the others.
+type lines struct {
+	hclog.Logger
+
+	mu      sync.Mutex
+	written map[logLine]int
+}
+
+// Log implements [hclog.Logger].
+func (l *lines) Log(level hclog.Level, event string, attributes ...any) {
+	if level > hclog.Debug {
+		l.mu.Lock()
+		line := logLine{event, level}
+		l.written[line]++
+		full := l.written[line] > maxLines
+		l.mu.Unlock()
+		if full {
+			level = hclog.Debug
+		}
+	}
+	l.Logger.Log(level, event, attributes...)
+}
+
+// Debug, Info, Warn and Error implement [hclog.Logger].
+func (l *lines) Debug(event string, attributes ...any) { l.Log(hclog.Debug, event, attributes...) }
+func (l *lines) Info(event string, attributes ...any)  { l.Log(hclog.Info, event, attributes...) }
+func (l *lines) Warn(event string, attributes ...any)  { l.Log(hclog.Warn, event, attributes...) }
+func (l *lines) Error(event string, attributes ...any) { l.Log(hclog.Error, event, attributes...) }
+
+// logOf returns the log of a run whose lines are bounded, or that of a run without a bound.
+func (e *Env) logOf(l *lines) hclog.Logger {
+	if l == nil {
+		return e.Log
+	}
+	return l
+}
+
+// Log returns the log of the run's start and end.
+func (d *Driver) Log() hclog.Logger { return d.env.logOf(d.Mode.lines) }
+
+// boundLog bounds the log of a growing flow's run, unless that of a run above it is. The caller calls end when nothing
+// drives the run and its child runs any more.
+func (d *Driver) boundLog() (end func()) {
+	if d.notices.lines = d.Mode.lines; d.notices.lines != nil || !d.Grows() {
+		return func() {}
+	}
+	l := &lines{Logger: d.env.Log, written: map[logLine]int{}}
+	d.notices.lines = l
+	return func() { l.tell(&d.run) }
+}
+
+// tell logs how many lines were left out. Nothing logs to l meanwhile or afterwards.
+func (l *lines) tell(r *run) {
+	for _, line := range slices.SortedFunc(maps.Keys(l.written), func(a, b logLine) int {
+		return cmp.Or(cmp.Compare(a.event, b.event), cmp.Compare(a.level, b.level))
+	}) {
+		if n := l.written[line] - maxLines; n > 0 {
+			l.Logger.Log(line.level, logevent.LinesLeftOut, "run", r.Claim.Run, "flow", r.about.Flow,
+				"event", line.event, "count", n)
+		}
+	}
 }

@@ -28,6 +28,7 @@ type Mode struct {
 	Since  inbox.Mark      // read before the run was loaded
 	Urgent bool            // an answer was given up because a request was pending
 	Answer bool            // only answer requests, and release the run: what is to be executed then makes it due
+	lines  *lines          // of the run that this one is driven beside
 	Begun  func()          // called when the next commit is durable; may be nil
 	Held   bool            // the run is suspended, and only a command resumes it
 	// Yield is called with each phase on Live's goroutine. If it returns false, the run comes to rest. It may be

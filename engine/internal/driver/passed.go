@@ -107,7 +107,7 @@ func (r *Request) answer() storage.Token {
 func (d *Driver) receive(l *storage.Message) {
 	var p passedRequest
 	if err := l.Body.Decode(&p); err != nil {
-		d.env.Log.Warn(logevent.CommandRefused, "run", d.Claim.Run, "command", l.Kind, "error", err)
+		d.Log().Warn(logevent.CommandRefused, "run", d.Claim.Run, "command", l.Kind, "error", err)
 		d.Draft.Take(l.N)
 		return
 	}
