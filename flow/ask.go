@@ -151,8 +151,9 @@ type Cause struct {
 	// Abandoned is, for Stopped, whether nothing of the run is undone.
 	Abandoned bool
 	// Aborted has, for JoinFailed, Overdue and Stopped, the paths of the open nodes that the engine ended, in the
-	// order in which they were added. Accepted has those of them that another party had ended before, so that they have
-	// a result or a failure: see [Ask.Recall], with the path within the flow as the name.
+	// order in which they were added. Accepted has those of them that had ended before: another party ended them, or
+	// their call, or its time was up. So they have a result or a failure: see [Ask.Recall], with the path within the flow
+	// as the name.
 	Aborted, Accepted []string
 }
 

@@ -37,13 +37,14 @@ type Call struct {
 	Ask     func() (atom.Value, error) // returns the values of a revert; nil if they are known
 
 	of      *Executor
-	number  int              // of the calls of the run, from 1
-	life    callContext      // context of the call, which ends when the call is no longer needed
-	ctx     atom.HostContext // context with the host of the call
-	flight  int              // index in Executor.dispatched
-	late    *time.Timer      // timer that gives the call up
-	told    bool             // the call was cancelled
-	givenUp bool             // the driver does not wait for its end any longer
+	number  int                       // of the calls of the run, from 1
+	life    callContext               // context of the call, which ends when the call is no longer needed
+	ctx     atom.HostContext          // context with the host of the call
+	flight  int                       // index in Executor.dispatched
+	late    *time.Timer               // timer that gives the call up
+	told    bool                      // the call was cancelled
+	givenUp bool                      // the driver does not wait for its end any longer
+	due     atomic.Pointer[time.Time] // when its time is up; nil if it has no limit
 
 	transactions atomic.Int32 // number of transactions so far
 }
@@ -87,16 +88,21 @@ func (c *Call) SetBody(body atom.Body) {
 // Make calls the task and returns the event that reports the end of the call. If the call ended because the process
 // stops, known is false: the run's next owner then makes the call again.
 func (c *Call) Make() (ev scheduler.Event, known bool) {
-	defer c.life.end()
+	ctx := c.ctx.Of(&c.life, &c.About, c)
+	defer func() {
+		ev.Own = c.Missing == nil && (c.life.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded))
+		c.life.end()
+	}()
 	if ev = c.completed(); c.Missing != nil {
 		ev.Failure = c.Missing
 		return ev, true
 	}
-	ctx := c.ctx.Of(&c.life, &c.About, c)
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
+		due, _ := ctx.Deadline()
+		c.due.Store(&due)
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -173,7 +179,7 @@ func (c *Call) neverDecoded(err error) bool {
 // failure returns the failure of a call that returned an error.
 func (c *Call) failure(ctx context.Context, err error) *atom.Failure {
 	f := atom.NewFailure(c.About.Path, c.About.Attempt, err)
-	if ctx.Err() != nil && c.life.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(err, context.DeadlineExceeded) {
 		f.Code = atom.CodeTimeout
 		f.Message = fmt.Sprintf("the attempt took longer than %v", c.Timeout)
 	} else if c.life.Err() != nil {

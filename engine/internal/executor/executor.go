@@ -225,7 +225,9 @@ func (x *Executor) remove(c *Call) {
 func (x *Executor) Cancel(node *scheduler.Node, a int32, abandoned bool) {
 	k := key{node, a}
 	if c := find(&x.inFlight, x.dispatched, k); c != nil {
-		c.life.end()
+		if due := c.due.Load(); due == nil || time.Until(*due) > 0 { // else its time is up, and so its own limit ends it
+			c.life.end()
+		}
 		if abandoned {
 			x.remove(c)
 			c.givenUp = true

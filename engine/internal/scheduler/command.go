@@ -125,6 +125,7 @@ type Event struct {
 	Node            *Node
 	Revert          bool        // for Completed: a revert has ended
 	Untaken         bool        // for Withdrawn; for RunKnown, and Completed of an undo: nothing had been done
+	Own             bool        // for Completed: the call was not cancelled before it ended, or its time was up
 	ByToken         bool        // for Completed of a node with a child run: the owner of its token ended it
 	RunEnd          flow.RunEnd // for Completed of a node with a child run: how that run ended
 	continued       bool        // for Completed of the run's own flow: another run continues it

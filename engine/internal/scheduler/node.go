@@ -203,6 +203,7 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 		s.nodeReverted(n, ev)
 		return
 	}
+	accepted := ev.ByToken || ev.Own
 	to := states.TaskSuccess
 	n.Rec.RunEnd = ev.RunEnd
 	if ev.Failure != nil {
@@ -211,7 +212,7 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 	switch {
 	case ev.Failure == nil:
 		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = ev.Result, flow.EndValue, nil
-	case n.stopped && !ev.ByToken: // the call may have failed because it was cancelled
+	case n.stopped && !accepted: // the call may have failed because it was cancelled
 		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, flow.EndNone
 		to = states.TaskCancelled
 		n.takeBack()
@@ -220,7 +221,7 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 		to = states.TaskFailure
 	}
 	if n.stopped {
-		if ev.ByToken {
+		if accepted {
 			aborted := n.aborted()
 			aborted.accepted = append(aborted.accepted, n.Path)
 		}

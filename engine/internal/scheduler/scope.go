@@ -195,8 +195,7 @@ func (s *Scope) abandoned() bool {
 	return false
 }
 
-// aborted has the paths of the nodes that were ended because a scope ends, and of those of them whose end by another
-// party was accepted before.
+// aborted has the paths of the nodes that were ended because a scope ends, and of those that had ended before.
 type aborted struct{ all, accepted []string }
 
 // aborted returns what the outermost scope that is ending, and in which the node is, will tell its language.

@@ -194,8 +194,8 @@ func (w *Interpreter) levelFailed(failure *atom.Failure, aborted []string) *stat
 	return f
 }
 
-// accepted writes the events of the attempts that other parties had ended before their states were aborted. As on AWS,
-// these states go no further.
+// accepted writes the events of the attempts that had ended before their states were aborted. As on AWS, these
+// states go no further.
 func (w *Interpreter) accepted() {
 	for _, path := range w.Ask.Cause.Accepted {
 		past, _ := w.Ask.Recall(strings.TrimPrefix(path, w.Ask.Path+"/"))
