@@ -78,7 +78,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	caller, sent := &Caller{Request: uuid.NewString()}, false
 	defer func() {
 		if caller.Answered != nil {
-			caller.Answered(sent && !errors.Is(r.Context().Err(), context.Canceled))
+			caller.Answered(sent)
 		}
 	}()
 	service, out, err := h.serve(w, r, caller)
@@ -91,14 +91,18 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, caller.Request, h.errorOf(r, service, err))
 		return
 	}
+	// A client that has the answer may disconnect at once. Only one that disconnected before does not get it.
+	gone := errors.Is(r.Context().Err(), context.Canceled)
 	if err = answer(w, r, caller.Request, http.StatusOK, text, small); !small && err == nil {
 		buffer := bufio.NewWriterSize(w, smallAnswer)
 		err = errors.Join(jsontext.Stream(buffer, out), buffer.Flush())
 	}
 	if caller.Answered != nil {
-		err = errors.Join(err, http.NewResponseController(w).Flush())
+		if late := http.NewResponseController(w).Flush(); !errors.Is(late, http.ErrNotSupported) {
+			err = errors.Join(err, late)
+		}
 	}
-	sent = err == nil
+	sent = err == nil && !gone
 }
 
 // serve routes a request, and does its operation.

@@ -24,18 +24,18 @@ type pollActivityOutput struct {
 	Input      *string        `json:"input,omitempty"`
 }
 
-func (s *Server) pollForActivityTask(ctx context.Context, _ *aws.Caller, in *pollActivityInput) (
+func (s *Server) pollForActivityTask(ctx context.Context, caller *aws.Caller, in *pollActivityInput) (
 	*pollActivityOutput, error,
 ) {
 	if _, err := s.domain(ctx, in.Domain); err != nil {
 		return nil, err
 	}
 	var task swf.ActivityTask
-	taken, err := s.take(ctx, swf.ActivityQueue(in.Domain, in.TaskList.Name), in.Identity, &task)
+	taken, err := s.take(ctx, caller, swf.ActivityQueue(in.Domain, in.TaskList.Name), in.Identity, &task)
 	if err != nil || taken == nil {
 		return &pollActivityOutput{}, err
 	}
-	_ = server.Found(ctx, false) // the poller has the task, and its answer is small
+	_ = server.Found(ctx, false) // without memory, the poller receives a small answer
 	out := &pollActivityOutput{
 		ActivityID: task.ActivityID, Started: task.StartedEventID, Execution: &task.WorkflowExecution,
 		Type: &task.ActivityType,
@@ -46,9 +46,5 @@ func (s *Server) pollForActivityTask(ctx context.Context, _ *aws.Caller, in *pol
 	if err == nil {
 		out.Token, err = s.seal(ctx, activityTask, tokenOf(taken))
 	}
-	if err != nil {
-		s.timeOut(ctx, taken)
-		return nil, err
-	}
-	return out, nil
+	return out, err
 }

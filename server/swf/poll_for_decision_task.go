@@ -6,8 +6,6 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/aws"
@@ -63,27 +61,15 @@ func (s *Server) pollForDecisionTask(ctx context.Context, caller *aws.Caller, in
 		return s.decisionPage(ctx, in, p, at)
 	}
 	var task swf.DecisionTask
-	taken, err := s.take(ctx, swf.DecisionQueue(in.Domain, in.TaskList.Name), in.Identity, &task)
+	taken, err := s.take(ctx, caller, swf.DecisionQueue(in.Domain, in.TaskList.Name), in.Identity, &task)
 	if err != nil || taken == nil {
 		return &pollDecisionOutput{}, err
 	}
 	at := &decisionPage{"", taken.Run, task.PreviousStartedEventID, task.StartedEventID, 0}
-	var out *pollDecisionOutput
-	if at.Token, err = s.seal(ctx, decisionTask, tokenOf(taken)); err == nil {
-		out, err = s.decisionPage(ctx, in, p, at)
+	if at.Token, err = s.seal(ctx, decisionTask, tokenOf(taken)); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		s.timeOut(ctx, taken)
-	}
-	return out, err
-}
-
-// timeOut lets a task time out that its poller does not receive, so that the next poller gets a new decision task at
-// once. If that fails, too, the task has its time limit.
-func (s *Server) timeOut(ctx context.Context, t *engine.Task) {
-	_, _ = s.store.EndToken(context.WithoutCancel(ctx), t.Token, storage.TokenEnd{
-		Take: t.Delivery, Failure: &atom.Failure{Code: atom.CodeStartToClose, Message: "the poller was not answered"},
-	})
+	return s.decisionPage(ctx, in, p, at)
 }
 
 // decisionPage returns a page of the history of a decision task that the poller has taken.
@@ -107,7 +93,7 @@ func (s *Server) decisionPage(ctx context.Context, in *pollDecisionInput, p *rec
 		part.first = max(at.Previous, 1)
 	}
 	most := p.Most()
-	if server.Found(ctx, true) != nil { // the poller has the task, and reads its history event by event
+	if server.Found(ctx, true) != nil { // the poller receives a small answer, and reads the history event by event
 		most = 1
 	}
 	var more bool

@@ -44,8 +44,8 @@ func (p *pollers) enter(queue string) (count int64, leave func()) {
 }
 
 // take waits for a task in a queue and takes it; nil if there is none in time. A client that disconnects takes no task.
-// The engine's reply is decoded into a value.
-func (s *Server) take(ctx context.Context, queue, identity string, into any) (*engine.Task, error) {
+// A task whose caller is not answered times out. The engine's reply is decoded into a value.
+func (s *Server) take(ctx context.Context, caller *aws.Caller, queue, identity string, into any) (*engine.Task, error) {
 	count, leave := s.pollers.enter(queue)
 	defer leave()
 	if err := s.quotas.Within(QuotaPollers, count, limitExceeded); err != nil {
@@ -66,9 +66,22 @@ func (s *Server) take(ctx context.Context, queue, identity string, into any) (*e
 			return nil, err
 		}
 		if !isNull(t.Reply) { // else the task has ended meanwhile
+			caller.Answered = func(sent bool) {
+				if !sent {
+					s.timeOut(ctx, t)
+				}
+			}
 			return t, t.Reply.Decode(into)
 		}
 	}
+}
+
+// timeOut lets a task time out that its poller does not receive, so that the next poller gets a new decision task at
+// once. If that fails, too, the task has its time limit.
+func (s *Server) timeOut(ctx context.Context, t *engine.Task) {
+	_, _ = s.store.EndToken(context.WithoutCancel(ctx), t.Token, storage.TokenEnd{
+		Take: t.Delivery, Failure: &atom.Failure{Code: atom.CodeStartToClose, Message: "the poller was not answered"},
+	})
 }
 
 // workerName returns the name of the worker that a poller is for the engine. An identity with characters of several
