@@ -30,6 +30,39 @@ func childRun(run string, a *storage.Atom) string {
 	return id
 }
 
+// begunRunOf returns a run that an atom began. It was not created if there is none: it was purged.
+func begunRunOf(ctx context.Context, store backend.Reader, id string) (storage.Run, error) {
+	child, err := store.Run(ctx, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return storage.Run{ID: id}, nil
+	}
+	return child, err
+}
+
+// mostCounted is the number of child runs of a run whose lines [Lines] counts.
+const mostCounted = 1000
+
+// Lines returns how many lines of history the tree of a run is built of: its own, and those of the runs that its atoms
+// began, if the tree shows them. If there are more than most, it returns a number above that.
+func Lines(ctx context.Context, store backend.Reader, run *storage.Run, most int64) (lines int64, err error) {
+	lines = run.Entries
+	if run.Definition != "" {
+		return lines, nil
+	}
+	for next := []string{run.ID}; len(next) > 0 && lines <= most; next = next[1:] {
+		children, err := store.Runs(ctx, storage.RunQuery{Parent: next[0], Brief: true, Limit: mostCounted})
+		if err != nil {
+			return 0, err
+		}
+		for i := range children {
+			if lines += children[i].Entries; len(next) <= maxChildRuns {
+				next = append(next, children[i].ID)
+			}
+		}
+	}
+	return lines, nil
+}
+
 // childBelow returns the path of the atom that began a run to which the path leads, and that run; nil if there is none.
 func childBelow(
 	ctx context.Context, store backend.Reader, run, path string,

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/backend"
@@ -57,6 +58,11 @@ func linesOf(ctx context.Context, store backend.Reader, run *storage.Run) (*line
 		}
 	}
 	return l, nil
+}
+
+// mayHaveBegun reports whether an atom may have begun a child run.
+func (l *lines) mayHaveBegun(path string) bool {
+	return len(l.begun) > maxChildRuns || slices.ContainsFunc(l.begun, func(b begunRun) bool { return b.path == path })
 }
 
 // each yields the lines to show.

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/internal/backend"
@@ -15,12 +14,17 @@ import (
 // has stored it, so no code is needed. If there is none, because the flow grows while it runs, or has more than 2,000
 // atoms, or an earlier Ebb ran it, PlanView returns an error that wraps [storage.ErrNotFound].
 func PlanView(ctx context.Context, store backend.Store, run *storage.Run) (draw.View, error) {
+	return new(Levels).planView(ctx, store, run)
+}
+
+// planView is [PlanView] with what is remembered of the items.
+func (ls *Levels) planView(ctx context.Context, store backend.Store, run *storage.Run) (draw.View, error) {
 	v, err := planview.Read(ctx, store, run.Structure)
 	if err != nil {
 		return v, err
 	}
 	r := planReader{
-		ctx: ctx, store: store, unfolded: map[string]bool{}, became: make(map[string]string, len(v.Nodes)),
+		ctx: ctx, store: store, levels: ls, unfolded: map[string]bool{}, became: make(map[string]string, len(v.Nodes)),
 		counts: map[string]string{}, many: map[string]bool{},
 	}
 	for _, n := range v.Nodes {
@@ -47,6 +51,7 @@ func PlanView(ctx context.Context, store backend.Store, run *storage.Run) (draw.
 type planReader struct {
 	ctx      context.Context //nolint:containedctx // context of the call
 	store    backend.Store
+	levels   *Levels
 	unfolded map[string]bool   // paths of nodes whose runs are drawn
 	became   map[string]string // by the paths of the nodes that are drawn
 	counts   map[string]string // by paths
@@ -68,11 +73,11 @@ func (r *planReader) read(id, prefix string) error {
 		if child == "" {
 			continue
 		}
-		strip, err := stripOf(r.ctx, r.store, child)
+		items, err := r.levels.inside(r.ctx, r.store, child)
 		if err != nil {
 			return err
 		}
-		if r.counts[path] = strip.String(); r.counts[path] != "" || !r.unfolded[path] {
+		if r.counts[path] = items.strip().String(); r.counts[path] != "" || !r.unfolded[path] {
 			r.many[path] = true
 			continue
 		}
@@ -81,17 +86,4 @@ func (r *planReader) read(id, prefix string) error {
 		}
 	}
 	return nil
-}
-
-// stripOf counts the items of a flow.Each, whose run has that id. There are none in the run of another flow, and in one
-// that was purged.
-func stripOf(ctx context.Context, store backend.Reader, id string) (Strip, error) {
-	run, err := store.Run(ctx, id)
-	if errors.Is(err, storage.ErrNotFound) {
-		return Strip{}, nil
-	}
-	if err != nil {
-		return Strip{}, err
-	}
-	return ReadStrip(ctx, store, &run, "")
 }

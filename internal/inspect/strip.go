@@ -58,6 +58,11 @@ func (s Strip) with(status storage.Status) Strip {
 // ReadStrip counts the items directly below a path of the tree of a run; "" is the run itself, such as that of a
 // flow.Each. It reads at most 400,000 atoms. Errors are the store's.
 func ReadStrip(ctx context.Context, store backend.Reader, run *storage.Run, below string) (Strip, error) {
+	return new(Levels).Strip(ctx, store, run, below)
+}
+
+// Strip is [ReadStrip]. All calls must have the same store.
+func (ls *Levels) Strip(ctx context.Context, store backend.Reader, run *storage.Run, below string) (Strip, error) {
 	place, err := PlaceOf(ctx, store, run, below)
 	if err == nil {
 		place, err = place.entered(ctx, store)
@@ -65,7 +70,7 @@ func ReadStrip(ctx context.Context, store backend.Reader, run *storage.Run, belo
 	if err != nil {
 		return Strip{}, err
 	}
-	l, err := scanLevel(ctx, store, &place)
+	l, err := ls.scan(ctx, store, &place)
 	if err != nil {
 		return Strip{}, err
 	}

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"iter"
@@ -56,35 +55,36 @@ type undoReader struct {
 	Undo
 
 	store  backend.Reader
-	left   int // child runs that it may still read
+	of     []readHistory // what it has read
 	undone map[uint64]struct{}
 	seed   maphash.Seed
 }
 
 func newUndoReader(store backend.Reader) *undoReader {
-	return &undoReader{store: store, left: maxChildRuns, undone: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
+	return &undoReader{store: store, undone: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
 }
 
 // read adds a run whose paths start with a prefix.
 func (r *undoReader) read(ctx context.Context, run *storage.Run, prefix string) error {
+	r.of = append(r.of, readHistory{run.ID, keyOf(run), run.Entries})
 	l, err := linesOf(ctx, r.store, run)
 	if err != nil {
 		return err
 	}
 	holds := map[string]bool{} // atoms that stand for the steps of the runs that they started
 	for _, b := range l.begun {
-		if r.left == 0 {
+		if len(r.of) > maxChildRuns {
 			r.More = true
 			break
 		}
-		child, err := r.store.Run(ctx, b.id)
-		if errors.Is(err, storage.ErrNotFound) {
-			continue
-		}
+		child, err := begunRunOf(ctx, r.store, b.id)
 		if err != nil {
 			return err
 		}
-		r.left--
+		if child.Created.IsZero() {
+			r.of = append(r.of, readHistory{child.ID, keyOf(&child), 0})
+			continue
+		}
 		holds[b.path] = true
 		if err := r.read(ctx, &child, prefix+b.path+"/"); err != nil {
 			return err
@@ -151,11 +151,13 @@ func (p *Paths) few() string {
 	return text
 }
 
-// Undone yields the paths of the atoms of a run that were reverted, in that order. An atom of a Go flow that began a
-// run stands for the atoms of that run. It reads the histories page by page, and ends with the store's error if the
-// store fails.
-func Undone(ctx context.Context, store backend.Reader, run *storage.Run) iter.Seq2[string, error] {
-	return pathsIn(ctx, store, run, beginsUndo)
+// Undone yields the paths of the atoms of a run that were reverted, in that order. For an atom of a Go flow that began
+// a run, it yields the atoms of that run, unless into is not nil and returns false for the path. It reads the histories
+// page by page, and ends with the store's error if the store fails.
+func Undone(
+	ctx context.Context, store backend.Reader, run *storage.Run, into func(path string) bool,
+) iter.Seq2[string, error] {
+	return pathsIn(ctx, store, run, beginsUndo, into)
 }
 
 // Left yields the paths of the atoms that the undo of a run passed, with the given status: [storage.StatusStaysDone] or
@@ -163,15 +165,15 @@ func Undone(ctx context.Context, store backend.Reader, run *storage.Run) iter.Se
 func Left(ctx context.Context, store backend.Reader, run *storage.Run, status storage.Status) iter.Seq2[string, error] {
 	return pathsIn(ctx, store, run, func(e *storage.Entry) bool {
 		return e.Kind != storage.EntryAtom && e.Status() == status
-	})
+	}, nil)
 }
 
 // pathsIn yields the paths of some lines of the history of a run and of the child runs that are shown with it.
 func pathsIn(
-	ctx context.Context, store backend.Reader, run *storage.Run, some func(*storage.Entry) bool,
+	ctx context.Context, store backend.Reader, run *storage.Run, some func(*storage.Entry) bool, into func(string) bool,
 ) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		(&pathReader{ctx, store, some, yield}).read(run, "")
+		(&pathReader{ctx, store, some, into, yield}).read(run, "")
 	}
 }
 
@@ -180,18 +182,24 @@ type pathReader struct {
 	ctx   context.Context //nolint:containedctx // context of the call
 	store backend.Reader
 	some  func(*storage.Entry) bool
+	into  func(path string) bool // nil means into all child runs
 	yield func(string, error) bool
 }
 
 // read yields the paths of a run, with a prefix. It returns false if the caller needs no more.
 func (r *pathReader) read(run *storage.Run, prefix string) bool {
+	l, err := linesOf(r.ctx, r.store, run)
+	if err != nil {
+		r.yield("", err)
+		return false
+	}
 	told := map[string]bool{} // atoms whose child runs were read
-	for e, err := range History(r.ctx, r.store, run, 0) {
+	for e, err := range l.each(r.ctx, r.store, run, 0) {
 		if err != nil {
 			r.yield("", err)
 			return false
 		}
-		if run.Definition == "" && undoes(&e) {
+		if l.mayHaveBegun(e.Path) && undoes(&e) && (r.into == nil || r.into(prefix+e.Path)) {
 			child, err := r.childAt(run, e.Path)
 			switch {
 			case err != nil:
@@ -231,9 +239,9 @@ func (r *pathReader) childAt(run *storage.Run, path string) (*storage.Run, error
 	if id == "" {
 		return nil, nil //nolint:nilnil // it began none
 	}
-	child, err := r.store.Run(r.ctx, id)
-	if errors.Is(err, storage.ErrNotFound) { // it was purged
-		return nil, nil //nolint:nilnil // there is none
+	child, err := begunRunOf(r.ctx, r.store, id)
+	if child.Created.IsZero() {
+		return nil, err
 	}
 	return &child, err
 }

@@ -17,25 +17,53 @@ const keptUndos = 256
 // remembers nothing yet. Methods may be called concurrently, all with the same store.
 type Undos struct {
 	once  sync.Once
-	known *boundedcache.Cache[undoKey, Undo]
+	known *boundedcache.Cache[runKey, *knownUndo]
 }
 
-// An undoKey says up to where the history of a run was read. Histories only grow.
-type undoKey struct {
+// A knownUndo is an undo that was read.
+type knownUndo struct {
+	mu   sync.Mutex // held while the undo is read
+	undo Undo
+	of   []readHistory // the run, and the child runs whose steps the undo contains; nil until it was read
+}
+
+// A readHistory says up to where the history of a run was read. Histories only grow.
+type readHistory struct {
+	id      string
 	run     runKey
 	entries int64
 }
 
-// Of is [UndoOf]. An undo that depends on child runs is not remembered, because they have histories of their own.
+// Of is [UndoOf].
 func (u *Undos) Of(ctx context.Context, store backend.Reader, run *storage.Run) (Undo, error) {
-	u.once.Do(func() { u.known = boundedcache.New[undoKey, Undo](keptUndos) })
-	key := undoKey{keyOf(run), run.Entries}
-	if undo, ok := u.known.Get(key); ok {
-		return undo, nil
+	u.once.Do(func() { u.known = boundedcache.New[runKey, *knownUndo](keptUndos) })
+	k, ok := u.known.Get(keyOf(run))
+	if !ok {
+		k = u.known.Add(keyOf(run), &knownUndo{}, 1)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if current, err := k.isCurrent(ctx, store, run); current || err != nil {
+		return k.undo, err
 	}
 	r := newUndoReader(store)
-	if err := r.read(ctx, run, ""); err != nil || r.left < maxChildRuns {
+	if err := r.read(ctx, run, ""); err != nil {
 		return r.Undo, err
 	}
-	return u.known.Add(key, r.Undo, 1), nil
+	k.undo, k.of = r.Undo, r.of
+	return k.undo, nil
+}
+
+// isCurrent reports whether no history has grown since the undo was read.
+func (k *knownUndo) isCurrent(ctx context.Context, store backend.Reader, run *storage.Run) (bool, error) {
+	if k.of == nil || run.Entries > k.of[0].entries {
+		return false, nil
+	}
+	for _, was := range k.of[1:] {
+		child, err := begunRunOf(ctx, store, was.id)
+		if err != nil || keyOf(&child) != was.run || child.Entries > was.entries {
+			return false, err
+		}
+	}
+	return true, nil
 }

@@ -2,7 +2,10 @@ package inspect_test
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,14 +16,29 @@ import (
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// countingHistory counts the pages of histories that are read.
+// countingHistory counts the pages of histories that are read, and the queries for atoms by their paths.
 type countingHistory struct {
 	backend.Store
 
-	pages int
+	pages, queries int
+	grows          string // id of a run whose history grows
+}
+
+func (s *countingHistory) AtomsAt(ctx context.Context, run string, paths ...string) ([]storage.Atom, error) {
+	s.queries++
+	return s.Store.AtomsAt(ctx, run, paths...)
+}
+
+func (s *countingHistory) Run(ctx context.Context, id string) (storage.Run, error) {
+	run, err := s.Store.Run(ctx, id)
+	if id == s.grows {
+		run.Entries++
+	}
+	return run, err
 }
 
 func (s *countingHistory) History(ctx context.Context, run string, after int64, limit int) ([]storage.Entry, error) {
@@ -96,4 +114,61 @@ func TestRemembered(t *testing.T) {
 			t.Fatal(n, err)
 		}
 	}
+}
+
+// TestChildRunsRemembered reads the undo of a run with its child run once, until the history of the child run grows.
+// The paths of what was undone cost no query for each item, and a view that shows no items does not read their history.
+func TestChildRunsRemembered(t *testing.T) {
+	t.Parallel()
+	numbers := atom.NewKey[[]int]("numbers")
+	item := atom.Pair("item", func(_ context.Context, n int) (int, error) { return n, nil },
+		func(context.Context, int, atom.Outcome[int]) error { return nil })
+	fails := atom.Func("fails", func(context.Context, struct{}) (int, error) { return 0, atom.Errorf("Bad", "it is") })
+	store := &countingHistory{Store: memstore.New()}
+	const items = 50
+	eng, err := engine.New(flow.Linear("f", flow.Each("each", numbers, item), fails), store, engine.With(numbers, make([]int, items)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = eng.Run(t.Context(), "r"); err == nil {
+		t.Fatal("the run succeeded")
+	}
+	run, err := store.Run(t.Context(), "r")
+	child, err2 := store.Run(t.Context(), "r/each")
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	var undos inspect.Undos
+	for _, c := range []struct {
+		grows string
+		reads bool
+	}{{"", true}, {"", false}, {"r/each", true}} {
+		store.pages, store.grows = 0, c.grows
+		undo, err := undos.Of(t.Context(), store, &run)
+		if err != nil || undo.Undone != items || (store.pages > 0) != c.reads {
+			t.Errorf("undone %d, %v, with %d pages; the child run grows: %q", undo.Undone, err, store.pages, c.grows)
+		}
+	}
+	for name, into := range map[string]func(string) bool{"each/49": nil, "each": func(string) bool { return false }} {
+		store.pages, store.queries = 0, 0
+		all, err := collected(inspect.Undone(t.Context(), store, &run, into))
+		if err != nil || !slices.Contains(all, name) || store.queries > 5 || (store.pages > 2) != (into == nil) {
+			t.Errorf("%q, %v, with %d queries and %d pages", all, err, store.queries, store.pages)
+		}
+	}
+	all, err := inspect.Lines(t.Context(), store.Store, &run, 1e6)
+	most, err2 := inspect.Lines(t.Context(), store.Store, &run, 1)
+	if err := errors.Join(err, err2); err != nil || all != run.Entries+child.Entries || most <= 1 {
+		t.Errorf("%d lines, %d of at most 1, %v; the runs have %d and %d", all, most, err, run.Entries, child.Entries)
+	}
+}
+
+func collected(paths iter.Seq2[string, error]) (all []string, err error) {
+	for path, err := range paths {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, path)
+	}
+	return all, nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/ebbflow/ebb/flow/draw"
-	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -113,7 +112,7 @@ func (a *api) runGraph(c *call) (any, error) {
 	if a.options.Languages != nil {
 		picture = func() (draw.View, error) { return a.options.Languages.PictureOf(c.Context(), &run) }
 	}
-	v, _, err := inspect.RunView(c.Context(), a.store, &run, picture)
+	v, _, err := a.levels.RunView(c.Context(), a.store, &run, picture)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, problem(404, "no_graph", "no graph of the flow of run %q is stored here, and it has no steps yet", run.ID)
 	}

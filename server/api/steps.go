@@ -23,6 +23,6 @@ func (a *api) strip(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	strip, err := inspect.ReadStrip(c.Context(), a.store, &run, c.query.Get("below"))
+	strip, err := a.levels.Strip(c.Context(), a.store, &run, c.query.Get("below"))
 	return strip, there(err, "step", c.query.Get("below"))
 }

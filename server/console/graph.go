@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/internal/inspect"
@@ -14,7 +15,7 @@ import (
 // graph draws the machine, or the flow of a program, with what became of it, and the way back. Where there is no
 // diagram of the flow, what the run has done is drawn, and before that the tree stands for it.
 func (p *runPage) graph(ctx context.Context) (node, error) {
-	if p.visit.query.Has("below") || p.isLarge() { // a part does not need the history
+	if p.visit.query.Has("below") || p.run.Entries > mostEntries { // a part does not need the history
 		return p.levelGraph(ctx)
 	}
 	picture, grown, err := p.picture(ctx)
@@ -36,12 +37,23 @@ func (p *runPage) graph(ctx context.Context) (node, error) {
 		}
 	}
 	o.Selected = byPath[cmp.Or(p.chosen, "\x00")] // no path
-	for path, err := range inspect.Undone(ctx, p.store, &p.run) {
+	isAbove := func(path string) bool {
+		for below := range byPath {
+			if strings.HasPrefix(below, path+"/") {
+				return true
+			}
+		}
+		return false
+	}
+	for path, err := range inspect.Undone(ctx, p.store, &p.run, isAbove) {
 		if err != nil {
 			return nil, err
 		}
-		if id := byPath[path]; id != "" && len(o.Undone) < mostUndone {
+		if id := byPath[path]; id != "" {
 			o.Undone = append(o.Undone, id)
+		}
+		if len(o.Undone) == mostUndone {
+			break
 		}
 	}
 	return fragment{
@@ -121,5 +133,5 @@ func (p *runPage) picture(ctx context.Context) (v draw.View, grown bool, err err
 			return p.machine.Became(p.machine.Picture(p.run.Flow), storage.EachEntry(ctx, p.store, p.run.ID, 0))
 		}
 	}
-	return inspect.RunView(ctx, p.store, &p.run, picture)
+	return p.console.levels.RunView(ctx, p.store, &p.run, picture)
 }

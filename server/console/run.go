@@ -25,6 +25,7 @@ type runPage struct {
 	*console
 
 	run     storage.Run
+	lines   int64   // see [inspect.Lines]
 	machine Machine // nil if the definition is not known here
 	why     *inspect.Diagnosis
 	view    string // name of the view
@@ -93,7 +94,11 @@ func (c *console) openRun(ctx context.Context, v *visit, id string) (*runPage, e
 	if err != nil {
 		return nil, err
 	}
-	p := &runPage{console: c, run: run, view: v.query.Get("view"), chosen: v.query.Get("atom"), visit: v}
+	lines, err := inspect.Lines(ctx, c.store, &run, mostEntries)
+	if err != nil {
+		return nil, err
+	}
+	p := &runPage{console: c, run: run, lines: lines, view: v.query.Get("view"), chosen: v.query.Get("atom"), visit: v}
 	if run.Definition != "" {
 		d, err := c.store.Definition(ctx, run.Definition)
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
@@ -124,8 +129,8 @@ func (p *runPage) link(view string, pairs ...string) address {
 	return link("run", append(all, pairs...)...)
 }
 
-// isLarge reports whether the history is too long to build a tree of it.
-func (p *runPage) isLarge() bool { return p.run.Entries > mostEntries }
+// isLarge reports whether the histories of the run and of its child runs are too long to build a tree of them.
+func (p *runPage) isLarge() bool { return p.lines > mostEntries }
 
 // diagnosis reads why the run is in its state.
 func (p *runPage) diagnosis(ctx context.Context) (*inspect.Diagnosis, error) {

@@ -6,22 +6,14 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/internal/inspect"
-	"github.com/ebbflow/ebb/storage"
 )
 
 // deepest is how many levels of a tree are indented.
 const deepest = 8
 
-// mostChildren is how many child runs are asked for the length of their history.
-const mostChildren = 100
-
 // tree shows the steps of the run as a list. If there are many, or the address names a level, it shows one level.
 func (p *runPage) tree(ctx context.Context) (node, error) {
-	lines, err := p.lines(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if lines > mostTold || p.visit.query.Has("below") {
+	if p.lines > mostTold || p.visit.query.Has("below") {
 		return p.levels(ctx)
 	}
 	t, err := p.recorded(ctx)
@@ -33,20 +25,6 @@ func (p *runPage) tree(ctx context.Context) (node, error) {
 		el("ul", class("tree"), each(rows, p.treeRow)),
 		when(more, soft(el("a", href(p.levelLink("tree", "", 0)), say("All steps")))),
 	}, nil
-}
-
-// lines returns how many lines of history the tree of the run is built of: its own, and those of the runs that its
-// atoms began, if the tree shows them.
-func (p *runPage) lines(ctx context.Context) (int64, error) {
-	lines := p.run.Entries
-	if p.run.Definition != "" || lines > mostTold {
-		return lines, nil
-	}
-	children, err := p.store.Runs(ctx, storage.RunQuery{Parent: p.run.ID, Brief: true, Limit: mostChildren})
-	for i := range children {
-		lines += children[i].Entries
-	}
-	return lines, err
 }
 
 func (p *runPage) treeRow(r *treeRow) node {

@@ -85,7 +85,7 @@ func (s subcommands) picture(ctx context.Context, what string) (picture draw.Vie
 			return exit.DatabaseError(err)
 		}
 		if run.Definition == "" {
-			picture, _, err = inspect.RunView(ctx, store, &run, nil)
+			picture, _, err = new(inspect.Levels).RunView(ctx, store, &run, nil)
 			if errors.Is(err, storage.ErrNotFound) {
 				return fmt.Errorf("the flow of run %s is Go code that grows, or has over 2,000 atoms, and the run has no steps "+
 					"yet, so there is no diagram", run.ID)

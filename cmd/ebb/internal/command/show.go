@@ -131,7 +131,7 @@ func (s subcommands) showJSON(ctx context.Context, store backend.Store, run *sto
 	return view.StreamJSON(s.Out, inspect.SummaryOf(run, messages),
 		view.ListOf("states", inspect.Visits(ctx, store, run, tracerOf(machineOf(ctx, store, run)), ""), exit.DatabaseError),
 		view.ListOf("atoms", inspect.Atoms(ctx, store, run), exit.DatabaseError),
-		view.ListOf("undone", inspect.Undone(ctx, store, run), exit.DatabaseError),
+		view.ListOf("undone", inspect.Undone(ctx, store, run, nil), exit.DatabaseError),
 		view.ListOf("stays_done", inspect.Left(ctx, store, run, storage.StatusStaysDone), exit.DatabaseError),
 		view.ListOf("may_stay_done", inspect.Left(ctx, store, run, storage.StatusMayStayDone), exit.DatabaseError))
 }
