@@ -43,6 +43,10 @@ type Inbox interface {
 	Beat(ctx context.Context, id string) (storage.Token, error)
 	// Received reports whether the run has had a message with that key, which is not "". A run that was purged has not.
 	Received(ctx context.Context, run, key string) (bool, error)
+	// Stopping returns the ids of the run and of its ancestors, the run first, up to the nearest of these runs that has a
+	// MessageCancel or MessageRevert in its inbox. It looks at the run and at so many ancestors. If none of them has such
+	// a message, it returns nil. It is one query.
+	Stopping(ctx context.Context, run string, ancestors int) ([]string, error)
 	// Messages returns the run's wakeup counter, and a page of the messages in its inbox: messages with numbers
 	// above after, oldest first, up to MaxMessages. If a page is full, read the next page with the number of its
 	// last message.

@@ -54,6 +54,12 @@ func (f *store) TakeToken(ctx context.Context, q storage.WorkRequest) (t storage
 	return t, err
 }
 
+func (f *store) Stopping(ctx context.Context, run string, ancestors int) ([]string, error) {
+	return answer(ctx, f, Call{Method: "Stopping", Run: run}, func() ([]string, error) {
+		return f.Store.Stopping(ctx, run, ancestors)
+	})
+}
+
 func (f *store) Received(ctx context.Context, run, key string) (bool, error) {
 	return answer(ctx, f, Call{Method: "Received", Run: run}, func() (bool, error) {
 		return f.Store.Received(ctx, run, key)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -73,6 +74,23 @@ func (m *store) Received(ctx context.Context, run, key string) (bool, error) {
 	defer m.mu.Unlock()
 	r := m.runs[run]
 	return r != nil && r.keys[key], nil
+}
+
+// Stopping implements [backend.Inbox.Stopping].
+func (m *store) Stopping(ctx context.Context, run string, ancestors int) (line []string, err error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	for r := m.runs[run]; r != nil && len(line) <= ancestors; r = m.runs[r.head.Parent] {
+		line = append(line, r.head.ID)
+		if slices.ContainsFunc(r.messages, func(l storage.Message) bool {
+			return l.Kind == backend.MessageCancel || l.Kind == backend.MessageRevert
+		}) {
+			return line, nil
+		}
+	}
+	return nil, nil
 }
 
 // deliver inserts the message into the run's inbox, unless the run has had a message with the same key.

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/awaited"
@@ -75,6 +76,35 @@ func (s *store) Received(ctx context.Context, run, key string) (received bool, e
 		return err
 	})
 	return received, err
+}
+
+// selectLine finds no parent of a run that was purged.
+const selectLine = `WITH RECURSIVE line (n, id, parent, level) AS (
+  SELECT n, id, parent, 0 FROM origins WHERE id = $1
+  UNION ALL
+  SELECT o.n, o.id, o.parent, line.level + 1 FROM line JOIN origins o ON o.id = line.parent
+  WHERE line.parent <> '' AND line.level < $2
+)
+SELECT id, level, EXISTS (SELECT 1 FROM messages m WHERE m.run = line.n
+  AND m.kind IN ('` + string(backend.MessageCancel) + `', '` + string(backend.MessageRevert) + `')) AS stops FROM line`
+
+type lineRow struct {
+	ID    string
+	Level int
+	Stops bool
+}
+
+// Stopping implements [backend.Inbox.Stopping].
+func (s *store) Stopping(ctx context.Context, run string, ancestors int) (line []string, err error) {
+	var rows []lineRow
+	err = s.glance(ctx, func(r *session) error { return r.All(ctx, &rows, selectLine, run, ancestors) })
+	slices.SortFunc(rows, func(x, y lineRow) int { return x.Level - y.Level })
+	for _, row := range rows {
+		if line = append(line, row.ID); row.Stops {
+			return line, err
+		}
+	}
+	return nil, err
 }
 
 const selectReceiver = `SELECT o.id AS run, r.state, (SELECT count(*) FROM messages m WHERE m.run = r.n) AS messages,

@@ -62,7 +62,7 @@ func TestPlans(t *testing.T) {
 		serverChanged, wakeRun, insertMessage[onPostgres], selectMessages, deleteMessage[onPostgres],
 		jobsDue[onPostgres], jobsAbandoned[onPostgres], anyFree[onPostgres], claimFirst[onPostgres], selectClaimed,
 		selectExpired, freeRuns, freeJobs, selectLabeled[onPostgres], selectRunning[onPostgres], selectQueued[onPostgres], countBorn,
-		selectBorn, forgetFamily,
+		selectBorn, forgetFamily, selectLine, selectLine,
 		countOwned, someOwned, countDue, countLimited, countPerson, countParked, countLate,
 		selectEvents, selectEventsBack, selectLabelsOf[onPostgres],
 		oldestDue, oldestLimited, oldestPerson, oldestParked, oldestLate,

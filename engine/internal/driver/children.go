@@ -20,13 +20,14 @@ import (
 type children struct {
 	*run
 
-	mode  *Mode
-	att   *attention
-	calls *executor.Executor
-	open  *attempts.Table
-	begun []childRun     // to be driven beside this run, once their begin is committed
-	group sync.WaitGroup // of the child runs that are driven
-	busy  atomic.Int64   // number of child runs that are driven
+	mode    *Mode
+	att     *attention
+	calls   *executor.Executor
+	open    *attempts.Table
+	begun   []childRun      // to be driven beside this run, once their begin is committed
+	delayed []attempts.Unit // whose runs must not begin yet, see delay
+	group   sync.WaitGroup  // of the child runs that are driven
+	busy    atomic.Int64    // number of child runs that are driven
 
 	mu     sync.Mutex
 	driven map[string]bool // by id: child runs that are driven; true if they are to be driven once more after that
@@ -43,12 +44,17 @@ type family struct {
 	plain      bool          // see storage.Run.PlainKeys
 	born       int64         // descendants of the root, as last read
 	counted    bool          // born was read since the last commit
+	stops      bool          // a stop is on its way to the run, as last looked
+	looked     bool          // stops is as of the last commit
 	childLimit *atom.Failure // why the run must not create another child; nil if it may
 }
 
 // spawn begins the run of a unit, in the commit that begins the unit. The input is that of an atom
 // of the plan.
 func (c *children) spawn(u attempts.Unit, input atom.Value) error {
+	if delayed, err := c.delay(u); delayed || err != nil {
+		return err
+	}
 	child := c.open.ChildOf(u)
 	id, ev := c.open.RunOf(u), u.Ended()
 	fail := func(code, why string) error {

@@ -46,7 +46,7 @@ func (d *Driver) flush() error {
 	}
 	d.deliver()
 	d.Draft.Renew()
-	d.children.family.counted = false
+	d.children.family.counted, d.children.family.looked = false, false
 	d.announce()
 	d.children.driveChildRuns()
 	if err := d.children.descent.descend(); err != nil {

@@ -130,9 +130,15 @@ func (d *Driver) settle() error {
 				continue
 			}
 		}
-		if asks, err := d.askNext(); !asks || err != nil {
+		if asks, err := d.askNext(); asks && err == nil {
+			continue
+		} else if err != nil || len(d.children.delayed) == 0 || d.cycle.over != nil {
 			return err
 		}
+		if err := d.flush(); err != nil { // so that a stop which was received is not seen again
+			return err
+		}
+		return d.children.beginDelayed()
 	}
 }
 

@@ -42,6 +42,7 @@ func Calls(ctx context.Context, s backend.Store, claim backend.Claim) iter.Seq2[
 			{"WriteAudit", s.WriteAudit(ctx, backend.Audited(storage.Issuer{Via: storage.ViaLibrary}, "v", "s", at(0)))},
 			{"EndToken", errOf(s.EndToken(ctx, "t", storage.TokenEnd{}))},
 			{"Beat", errOf(s.Beat(ctx, "t"))},
+			{"Stopping", errOf(s.Stopping(ctx, "a", 1))},
 			{"Received", errOf(s.Received(ctx, "a", "k"))},
 			{"Messages", errOf2(s.Messages(ctx, "a", 0))},
 			{"RunsWithMessages", errOf2(s.RunsWithMessages(ctx, 0))},

@@ -79,6 +79,35 @@ func testFamilies(t *testing.T, m Maker) {
 	same(t, "of b, still", int64(1), ask[int64](t, "Descendants")(s.Descendants(t.Context(), "b")))
 }
 
+// testStopping looks for a stop that is on its way to a run, in its inbox and in those of its ancestors.
+func testStopping(t *testing.T, m Maker) {
+	s := m.open(t)
+	look := func(what, from string, ancestors int, want ...string) {
+		t.Helper()
+		got := ask[[]string](t, "Stopping")(s.Stopping(t.Context(), from, ancestors))
+		same(t, what, fmt.Sprint(want), fmt.Sprint(got))
+	}
+	create(t, s, run("a"))
+	a := begin(t, s, "a")
+	a.write(t, backend.Checkpoint{Children: []storage.Run{descendant("b", "a", "a", 1), descendant("b2", "a", "a", 1)}})
+	begin(t, s, "b").write(t, backend.Checkpoint{Children: []storage.Run{descendant("c", "b", "a", 2)}})
+	look("no stop", "c", 9)
+	look("no run", "x", 9)
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: backend.MessageSuspend},
+		storage.Message{Run: "b2", Kind: backend.MessageCancel}))
+	look("a suspension, and a stop beside it", "c", 9)
+	look("its own stop", "b2", 0, "b2")
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: backend.MessageRevert}))
+	look("a stop of the first ancestor", "c", 2, "c", "b", "a")
+	look("too far above", "c", 1)
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "b", Kind: backend.MessageCancel}))
+	look("the nearest", "c", 9, "c", "b")
+	_, taken, err := s.Messages(t.Context(), "a", 0)
+	must(t, "Messages", err)
+	a.write(t, backend.Checkpoint{Taken: []int64{taken[len(taken)-1].N}})
+	look("an applied stop", "a", 9)
+}
+
 // testRaceFamilies lets several runs of two stores create descendants of the same roots at once, in different orders.
 // Each is counted once.
 func testRaceFamilies(t *testing.T, m Maker) {

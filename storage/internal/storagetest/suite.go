@@ -119,6 +119,7 @@ func Run(t *testing.T, m Maker) {
 		{"Children", testChildren},
 		{"Families", testFamilies},
 		{"RaceFamilies", testRaceFamilies},
+		{"Stopping", testStopping},
 		{"Outbox", testOutbox},
 		{"Definitions", testDefinitions},
 		{"Records", testRecords},
