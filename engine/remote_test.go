@@ -153,7 +153,7 @@ func TestRemoteUnloaded(t *testing.T) {
 
 // TestRemoteLease: a worker that sends no heartbeat loses its work to another worker. The
 // store then refuses the first worker's calls, and the other's result stands. When no
-// worker comes back, the attempt fails, and its outcome is unknown.
+// worker comes back, the attempt fails, and its outcome is unknown. Work that is given back is not lost.
 func TestRemoteLease(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		eng := newEngine(t, flow.Linear("f", atom.Remote[struct{}, string]("a", "a", atom.As("x")),
@@ -176,8 +176,14 @@ func TestRemoteLease(t *testing.T) {
 			t.Errorf("it ends what another has: %v", err)
 		}
 		finish(t, store, other, "fresh")
+		for range 11 {
+			w := take(t, store, "b")
+			if _, err := engine.KeepToken(t.Context(), store, w.Token, storage.Heartbeat{Take: w.Take, GiveBack: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for n := range 10 {
-			if w := take(t, store, "b"); w.Take != int64(n+1) || w.Undoes != nil {
+			if w := take(t, store, "b"); w.Delivery != int64(n+1) || w.Undoes != nil {
 				t.Errorf("taken %+v the %d. time", w, n+1)
 			}
 		}

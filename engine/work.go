@@ -20,6 +20,7 @@ import (
 type Work struct {
 	Token       string        // token with which the worker ends the attempt
 	Take        int64         // number of this take; identifies the worker's claim
+	Delivery    int64         // counts the workers that received the attempt and did not give it back, this one included
 	Queue       string        // task queue from which the work was taken
 	Run, Path   string        // run and path of the node
 	Incarnation int           // incarnation of the node, from 0
@@ -64,7 +65,8 @@ func TakeWork(ctx context.Context, store storage.Store, queue, worker string) (*
 }
 
 // LeaseWork is TakeWork from several queues, with a lease. If the lease expires, the next worker that asks receives
-// the same attempt. After ten such workers the attempt fails with [atom.CodeLost]. LeaseWork looks for work at least
+// the same attempt. After ten such workers the attempt fails with [atom.CodeLost]; a worker that gives the work back
+// with [KeepToken] does not count. LeaseWork looks for work at least
 // once, and waits until wait has passed or enough is closed. If there is no work, it returns an error that wraps
 // [storage.ErrNotFound]. Of the callers that wait for a queue, the one that has waited longest gets the next work.
 func LeaseWork(ctx context.Context, opened storage.Store, t storage.WorkRequest, wait time.Duration,
@@ -79,7 +81,7 @@ func LeaseWork(ctx context.Context, opened storage.Store, t storage.WorkRequest,
 		if err != nil {
 			return nil, err
 		}
-		if tok.Take <= maxTaken {
+		if tok.Takes() <= maxTaken {
 			return taken(ctx, store, &tok)
 		}
 		if err := lose(ctx, store, &tok); err != nil {
@@ -103,7 +105,7 @@ func lose(ctx context.Context, store backend.Store, tok *storage.Token) error {
 
 func taken(ctx context.Context, store backend.Store, tok *storage.Token) (*Work, error) {
 	w := &Work{
-		Token: tok.ID, Take: tok.Take, Queue: tok.Queue, Run: tok.Run, Path: tok.Path,
+		Token: tok.ID, Take: tok.Take, Delivery: tok.Takes(), Queue: tok.Queue, Run: tok.Run, Path: tok.Path,
 		Incarnation: tok.Incarnation, Attempt: tok.Attempt,
 		Heartbeat: tok.Heartbeat, Lease: tok.Lease,
 	}

@@ -79,13 +79,19 @@ type Token struct {
 	Priority int32
 	Work     atom.Value // input for the worker; nil if the atom's record contains it, or the token has ended
 	Worker   string     // name of the worker that took it last; "" if none took it
-	Take     int64      // how often workers took it; a worker passes the number of its take as proof
+	Take     int64      // number of the last take, 0 if there was none; a worker passes that of its own as proof
 	Lease    time.Time  // when that worker's lease expires, by the store's clock; zero means never
 
 	Progress float64    // progress that the worker reported with a heartbeat, from 0 to 1
 	Details  atom.Value // details that the worker reported with its last heartbeat that had any; may be nil
 	GiveUp   bool       // the worker is told, at its next heartbeat, to give the work up; if none took it, none can
 }
+
+// GivenBack is what giving work back adds to the number of a take, see [Token.Takes].
+const GivenBack = 1<<32 - 1
+
+// Takes returns how often workers took the work and did not give it back.
+func (t *Token) Takes() int64 { return t.Take & GivenBack }
 
 // TokenState tells whether a [Token] can be used and, if not, why.
 type TokenState uint8
@@ -119,6 +125,7 @@ type WorkRequest struct {
 type Heartbeat struct {
 	Take     int64         // number under which the worker took the token; 0 applies in any case, and keeps the lease
 	Lease    time.Duration // how long the worker keeps the work from now on; 0 means without end
+	GiveBack bool          // the worker has not begun the work: its lease ends, and the take does not count
 	Progress float64       // from 0 to 1; 0 keeps the last progress
 	Details  atom.Value    // nil keeps the last details; at most [atom.MaxFailureDetails] bytes
 }

@@ -121,9 +121,9 @@ func CheckWorkRequest(t *storage.WorkRequest) error {
 // CheckHeartbeat returns an error that wraps ErrInvalid and names the problem if [Inbox.KeepToken] cannot serve the
 // request.
 func CheckHeartbeat(k *storage.Heartbeat) error {
-	if k.Take < 0 || k.Lease < 0 || !(k.Progress >= 0 && k.Progress <= 1) {
-		return fmt.Errorf("%w: want a number of a take and a lease that are not negative, and a progress from 0 to 1",
-			storage.ErrInvalid)
+	if k.Take < 0 || k.Lease < 0 || !(k.Progress >= 0 && k.Progress <= 1) || k.GiveBack && k.Take == 0 {
+		return fmt.Errorf("%w: want a lease that is not negative, a progress from 0 to 1, and a number of a take that is "+
+			"not negative, and not 0 to give the work back", storage.ErrInvalid)
 	}
 	if len(k.Details) > atom.MaxFailureDetails {
 		return fmt.Errorf("%w: the details of a heartbeat have at most %d bytes", storage.ErrInvalid, atom.MaxFailureDetails)

@@ -60,16 +60,12 @@ func (s *Server) getActivityTask(ctx context.Context, caller *aws.Caller, in *ge
 // handedOver makes a task that a worker has received the worker's own, and gives a task that no worker has received to
 // the next one. While the store does not answer, it tries again, as long as the lease lasts.
 func (s *Server) handedOver(work *engine.Work, sent bool) {
-	lease := time.Duration(0)
-	if !sent {
-		lease = time.Nanosecond
-	}
 	ctx, stop := context.WithTimeout(context.Background(), handOver)
 	defer stop()
 	pause := time.NewTicker(handOver / 20)
 	defer pause.Stop()
 	for {
-		_, err := s.store.KeepToken(ctx, work.Token, storage.Heartbeat{Take: work.Take, Lease: lease})
+		_, err := s.store.KeepToken(ctx, work.Token, storage.Heartbeat{Take: work.Take, GiveBack: !sent})
 		if err == nil || errors.Is(err, storage.ErrGone) || errors.Is(err, storage.ErrTaken) ||
 			errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrClosed) {
 			return

@@ -137,20 +137,12 @@ func (h *handler) poll(ctx context.Context, r *http.Request, body []byte) (any, 
 		return nil, err
 	}
 	if err := server.Found(ctx, false); err != nil {
-		h.giveBack(ctx, work)
+		// If this fails, the next worker gets the work when the lease has expired.
+		back := storage.Heartbeat{Take: work.Take, GiveBack: true}
+		_, _ = h.store.KeepToken(context.WithoutCancel(ctx), work.Token, back)
 		return nil, err
 	}
 	return taskOf(work, lease), nil
-}
-
-// giveBack gives work that its worker does not receive to the next one at once. Work that was given back often keeps
-// its lease instead: it may be taken only so many times before it is lost.
-func (h *handler) giveBack(ctx context.Context, work *engine.Work) {
-	const often = 5
-	if work.Take <= often {
-		ends := storage.Heartbeat{Take: work.Take, Lease: time.Nanosecond}
-		_, _ = h.store.KeepToken(context.WithoutCancel(ctx), work.Token, ends)
-	}
 }
 
 // stops reports whether the server is stopping. It delays the answer, because a worker that asks in a loop may have

@@ -15,7 +15,7 @@ import (
 func taskOf(w *engine.Work, lease time.Duration) *worker.Task {
 	t := &worker.Task{
 		ID: taskID(w.Token, w.Take), Kind: w.Queue, Key: w.Key(), Run: w.Run, Path: w.Path, Attempt: w.Attempt,
-		Delivery: w.Take,
+		Delivery: w.Delivery,
 		Input:    w.Input.JSON(), LeaseSeconds: lease.Seconds(), Traceparent: w.Trace,
 	}
 	if len(t.Input) == 0 {

@@ -15,7 +15,8 @@ import (
 
 const keepToken = `UPDATE tokens SET beat = $1, details = coalesce($5, details),
   lease = CASE WHEN CAST($2 AS BIGINT) = 0 THEN lease ELSE CAST($3 AS BIGINT) END,
-  progress = CASE WHEN CAST($4 AS DOUBLE PRECISION) = 0 THEN progress ELSE CAST($4 AS DOUBLE PRECISION) END
+  progress = CASE WHEN CAST($4 AS DOUBLE PRECISION) = 0 THEN progress ELSE CAST($4 AS DOUBLE PRECISION) END,
+  take = take + CAST($7 AS BIGINT)
 WHERE id = $6 AND state = ` + tokenOpen + ` AND (CAST($2 AS BIGINT) = 0 OR take = CAST($2 AS BIGINT))` + returnToken
 
 // Tokens that can be taken are in an index. Of each priority, those with a lease that has not expired come last.
@@ -228,15 +229,17 @@ func (s *store) KeepToken(ctx context.Context, id string, k storage.Heartbeat) (
 		return storage.Token{}, err
 	}
 	return s.beat(ctx, id, keepToken, func(ctx context.Context, w *session) (args []any, err error) {
-		var until time.Time
-		if k.Lease > 0 {
-			now, err := w.now(ctx)
-			if err != nil {
+		var now time.Time
+		if k.Lease > 0 || k.GiveBack {
+			if now, err = w.now(ctx); err != nil {
 				return nil, err
 			}
-			until = rules.Until(now, k.Lease)
 		}
-		return []any{micros(s.Now()), k.Take, micros(until), k.Progress, []byte(k.Details), id}, nil
+		until, givenBack := rules.Until(now, k.Lease), 0
+		if k.GiveBack {
+			until, givenBack = now, storage.GivenBack
+		}
+		return []any{micros(s.Now()), k.Take, micros(until), k.Progress, []byte(k.Details), id, givenBack}, nil
 	})
 }
 

@@ -33,6 +33,9 @@ func Keep(t *storage.Token, k *storage.Heartbeat, now time.Time) {
 	if k.Take != 0 {
 		t.Lease = Until(now, k.Lease)
 	}
+	if k.GiveBack {
+		t.Lease, t.Take = now, t.Take+storage.GivenBack
+	}
 	if k.Progress != 0 {
 		t.Progress = k.Progress
 	}

@@ -179,9 +179,19 @@ func testLeases(t *testing.T, m Maker) {
 	if third := take(0, "q"); third.ID != "t1" || third.Take != 3 {
 		t.Errorf("took %+v, want t1, which its worker got a lease for", third)
 	}
-	end := storage.TokenEnd{Take: 3, Result: value(2)}
+	must(t, "KeepToken to give back", errOf(s.KeepToken(t.Context(), "t1", storage.Heartbeat{Take: 3, GiveBack: true})))
+	clockMoves()
+	fourth := take(0, "q")
+	if fourth.ID != "t1" || fourth.Take <= 3 || fourth.Takes() != 3 {
+		t.Errorf("took %+v, want t1, which was given back", fourth)
+	}
+	want(t, "EndToken of what was given back",
+		errOf(s.EndToken(t.Context(), "t1", storage.TokenEnd{Take: 3, Result: value(1)})), storage.ErrTaken)
+	want(t, "KeepToken to give back without a take",
+		errOf(s.KeepToken(t.Context(), "t1", storage.Heartbeat{GiveBack: true})), storage.ErrInvalid)
+	end := storage.TokenEnd{Take: fourth.Take, Result: value(2)}
 	done := ask[storage.Token](t, "EndToken")(s.EndToken(t.Context(), "t1", end))
-	if done.State != storage.TokenCompleted || done.Work != nil || done.Take != 3 {
+	if done.State != storage.TokenCompleted || done.Work != nil || done.Take != fourth.Take {
 		t.Errorf("finished as %+v", done)
 	}
 	want(t, "EndToken again", errOf(s.EndToken(t.Context(), "t1", end)), storage.ErrGone)
