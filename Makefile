@@ -74,7 +74,7 @@ docs: ## rewrite the generated pages of docs, by the command that each names in 
 
 .PHONY: asl-coverage
 asl-coverage: ## rewrite the page of conformance from the recordings that are there, in some minutes
-	EBB_TEST_LONG=1 EBB_COVERAGE=write go test -p 1 ./engine ./flow/asl ./internal/jsonata ./server/sfn -run TestConformance
+	EBB_TEST_LONG=all EBB_COVERAGE=write go test -p 1 ./engine ./flow/asl ./internal/jsonata ./server/sfn -run TestConformance
 
 .PHONY: screenshots
 screenshots: ## take the pictures of README.md and of docs/how-to/use-the-console.md with Chromium, from a test of the console

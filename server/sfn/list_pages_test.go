@@ -21,7 +21,7 @@ func TestListsHavePages(t *testing.T) {
 	for i := range 50 {
 		tags = append(tags, object{"key": fmt.Sprint(i, strings.Repeat("k", 100)), "value": strings.Repeat("v", 256)})
 	}
-	const all, aliases = 450, 100
+	const all, aliases = 250, 100
 	machine := s.create("Versions", passing)
 	for i := range all {
 		name := fmt.Sprintf("%s%03d", strings.Repeat("n", 70), i)
