@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestListsHavePages reads lists of 450 large things (of aliases 100, which is their quota) in pages of several sizes.
+// TestListsHavePages reads lists of 250 large things (of aliases 100, which is their quota) in pages of several sizes.
 //
 // Attack (AWS clients): Lists of hundreds of machines, versions, aliases, activities and executions.
 // Result: Each list has pages, by number and by bytes.
