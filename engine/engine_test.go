@@ -2,11 +2,9 @@ package engine_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -18,7 +16,6 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
-	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -312,62 +309,6 @@ func TestChangedFlow(t *testing.T) {
 	}
 }
 
-// TestBrokenStoreIsNotAsked: if a store says that it writes nothing more, the engine does not repeat the call, and the
-// run stops there.
-//
-// Guarantee (G10): The engine does not ask a store again that writes nothing more.
-func TestBrokenStoreIsNotAsked(t *testing.T) {
-	t.Parallel()
-	commits := 0
-	store := faultstore.New(memstore.New(), func(c faultstore.Call) faultstore.Fault {
-		if c.Method != "Commit" {
-			return faultstore.Fault{}
-		}
-		if commits++; commits == 1 {
-			return faultstore.Fault{}
-		}
-		return faultstore.Fault{Err: fmt.Errorf("%w: the disk is gone", storage.ErrBroken)}
-	})
-	eng := newEngine(t, flow.Linear("f", atom.Func("a", noop), atom.Func("b", noop)), engine.WithStore(store))
-	if _, err := eng.Run(t.Context(), "r"); !errors.As(err, new(*engine.StoreError)) || !errors.Is(err, storage.ErrBroken) {
-		t.Errorf("the run ended with %v", err)
-	}
-	if commits != 2 {
-		t.Errorf("%d commits were tried; want one more than was done", commits)
-	}
-	if r, err := store.Run(t.Context(), "r"); err != nil || r.State != states.FlowRunning {
-		t.Errorf("the run is %v, %v", r.State, err)
-	}
-}
-
-// TestStoreErrorIsNoFailure: a store that fails neither fails nor reverts a run
-// (G10).
-//
-// Guarantee (G10): A run whose store fails stays as committed, and reverts nothing.
-func TestStoreErrorIsNoFailure(t *testing.T) {
-	t.Parallel()
-	w := &world{}
-	records := memstore.New()
-	process := records.Join()
-	eng, err := engine.New(flow.Linear("f", w.task("a", nil), w.task("b", nil)), &mortal{Store: process, left: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = eng.Run(t.Context(), "r")
-	if _, ok := errors.AsType[*engine.StoreError](err); !ok {
-		t.Fatalf("got %v; want the store's error", err)
-	}
-	head, err := records.Run(t.Context(), "r")
-	if err != nil || head.State != states.FlowRunning {
-		t.Errorf("the run is %v (%v); want it as it was last committed", head.State, err)
-	}
-	for _, call := range w.calls {
-		if strings.HasPrefix(call, "undo") {
-			t.Errorf("reverted on account of the store: %v", w.calls)
-		}
-	}
-}
-
 // TestStop shows that a run whose context ends stops in the middle of an atom, writes nothing about the stop, and can
 // be resumed.
 //
@@ -404,51 +345,6 @@ func TestStop(t *testing.T) {
 				t.Errorf("gone on: %v", err)
 			}
 		})
-	}
-}
-
-// atOnce is a registry whose tasks take a minute each and record how many of them run at once.
-type atOnce struct {
-	mu            sync.Mutex
-	running, most int
-}
-
-func (a *atOnce) change(by int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.running += by
-	a.most = max(a.most, a.running)
-}
-
-func (a *atOnce) Task(string) (atom.Body, error) {
-	return atom.Func("t", func(context.Context, json.RawMessage) (struct{}, error) {
-		a.change(1)
-		time.Sleep(time.Minute) // virtual
-		a.change(-1)
-		return struct{}{}, nil
-	}, atom.From("in")).Body(), nil
-}
-
-// TestParallelismOfGrowingFlows: the limit also holds for nodes that a language adds.
-func TestParallelismOfGrowingFlows(t *testing.T) {
-	t.Parallel()
-	var branches []string
-	for _, name := range []string{"A", "B", "C", "D", "E"} {
-		branches = append(branches, fmt.Sprintf(`{"StartAt":%q,"States":{%q:{"Type":"Task","Resource":"do:t","End":true}}}`, name, name))
-	}
-	text := `{"StartAt":"P","States":{"P":{"Type":"Parallel","End":true,"Branches":[` + strings.Join(branches, ",") + `]}}}`
-	for _, limit := range []int{1, 2, 5} {
-		m, err := asl.Parse("m", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		a := &atOnce{}
-		if _, err := run(t, m.Flow(), engine.WithTasks(a), engine.WithParallelism(limit)); err != nil {
-			t.Fatal(err)
-		}
-		if a.most != limit {
-			t.Errorf("limit %d: %d ran at once", limit, a.most)
-		}
 	}
 }
 

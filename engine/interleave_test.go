@@ -1,12 +1,10 @@
 package engine_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +15,6 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/states"
@@ -25,137 +22,6 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
-
-// A signalBox is on both sides of every call of the stores behind it. Each goroutine that arrives waits until the
-// signalBox lets it pass. The signalBox lets one pass at a time, and only if no goroutine can do anything else. So the
-// calls happen in the drawn order.
-type signalBox struct {
-	mu      sync.Mutex
-	waiting []*waiting
-	open    bool // all may pass
-
-	moves   []string // which goroutine passed, and where
-	choices int      // how often several were waiting
-}
-
-type waiting struct {
-	who, where string
-	since      int // move
-	pass       chan struct{}
-}
-
-func (b *signalBox) wait(who, where string) {
-	b.mu.Lock()
-	if b.open {
-		b.mu.Unlock()
-		return
-	}
-	w := &waiting{who, where, len(b.moves), make(chan struct{})}
-	b.waiting = append(b.waiting, w)
-	b.mu.Unlock()
-	<-w.pass
-}
-
-// next lets one goroutine pass, and returns whether there was one. order chooses the goroutine. After its end, next
-// chooses the one that has waited longest.
-func (b *signalBox) next(order []int) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.waiting) == 0 {
-		return false
-	}
-	slices.SortFunc(b.waiting, func(a, b *waiting) int {
-		return cmp.Or(cmp.Compare(a.since, b.since), strings.Compare(a.who, b.who), strings.Compare(a.where, b.where))
-	})
-	i := 0
-	if len(b.waiting) > 1 {
-		if b.choices < len(order) {
-			i = order[b.choices] % len(b.waiting)
-		}
-		b.choices++
-	}
-	w := b.waiting[i]
-	b.waiting = slices.Delete(b.waiting, i, i+1)
-	b.moves = append(b.moves, w.who+" "+w.where)
-	close(w.pass)
-	return true
-}
-
-func (b *signalBox) letAllPass() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.open = true
-	for _, w := range b.waiting {
-		close(w.pass)
-	}
-	b.waiting = nil
-}
-
-// boxed is a store behind a signal box.
-type boxed struct {
-	backend.Store
-	box *signalBox
-	who string
-}
-
-func (s *boxed) around(what string) func() {
-	s.box.wait(s.who, "before "+what)
-	return func() { s.box.wait(s.who, "after "+what) }
-}
-
-func (s *boxed) Begin(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
-	defer s.around("Begin")()
-	return s.Store.Begin(ctx, run)
-}
-
-func (s *boxed) Seize(ctx context.Context, run string) (backend.Claim, *backend.Snapshot, error) {
-	defer s.around("Seize")()
-	return s.Store.Seize(ctx, run)
-}
-
-func (s *boxed) Due(ctx context.Context, q backend.DueQuery) ([]backend.Due, time.Time, error) {
-	defer s.around("Due")()
-	return s.Store.Due(ctx, q)
-}
-
-func (s *boxed) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
-	what := "Commit"
-	if cp.Head.Release {
-		what = "Commit that releases"
-	}
-	defer s.around(what)()
-	return s.Store.Commit(ctx, c, cp)
-}
-
-func (s *boxed) Release(ctx context.Context, c backend.Claim, wakeups int64, due time.Time) error {
-	defer s.around("Release")()
-	return s.Store.Release(ctx, c, wakeups, due)
-}
-
-func (s *boxed) Send(ctx context.Context, messages ...storage.Message) error {
-	defer s.around("Send")()
-	return s.Store.Send(ctx, messages...)
-}
-
-func (s *boxed) EndToken(ctx context.Context, id string, end storage.TokenEnd) (storage.Token, error) {
-	defer s.around("EndToken")()
-	return s.Store.EndToken(ctx, id, end)
-}
-
-func (s *boxed) Messages(ctx context.Context, run string, after int64) (int64, []storage.Message, error) {
-	defer s.around("Messages")()
-	return s.Store.Messages(ctx, run, after)
-}
-
-func (s *boxed) RunsWithMessages(ctx context.Context, since int64) ([]backend.Arrival, int64, error) {
-	defer s.around("RunsWithMessages")()
-	return s.Store.RunsWithMessages(ctx, since)
-}
-
-func (s *boxed) Changed() <-chan struct{} {
-	defer s.around("Changed")()
-	return s.Store.Changed()
-}
 
 // A meeting is the drawn case: the participants, and the order of their calls.
 type meeting struct {
@@ -444,89 +310,4 @@ func (in *site) judge() {
 			}
 		}
 	}
-}
-
-// approvals is the world of a meeting: the calls, and the tokens that were given out.
-type approvals struct {
-	tokens chan string
-
-	mu    sync.Mutex
-	count map[string]int
-	begun map[string]chan struct{}
-}
-
-func (w *approvals) called(ctx context.Context, name string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.count == nil {
-		w.count = map[string]int{}
-	}
-	w.count[atom.CurrentCall(ctx).Run+" "+name]++
-	if c := w.when(atom.CurrentCall(ctx).Run + " " + name); w.count[atom.CurrentCall(ctx).Run+" "+name] == 1 {
-		close(c)
-	}
-}
-
-func (w *approvals) calls(id, name string) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.count[id+" "+name]
-}
-
-// when returns a channel that is closed when the name is called.
-func (w *approvals) when(what string) chan struct{} {
-	if w.begun == nil {
-		w.begun = map[string]chan struct{}{}
-	}
-	if w.begun[what] == nil {
-		w.begun[what] = make(chan struct{})
-	}
-	return w.begun[what]
-}
-
-// awaited waits until the run is about to wait for a signal.
-func (w *approvals) awaited(id, signal string) {
-	w.mu.Lock()
-	c := w.when(id + " " + map[string]string{"one": "a", "two": "ask"}[signal])
-	w.mu.Unlock()
-	<-c
-}
-
-// end ends the tokens that are given out. A token may be given out again after its process has died.
-func (w *approvals) end(ctx context.Context, s backend.Store, r *report) {
-	for {
-		select {
-		case token := <-w.tokens:
-			_, err := s.EndToken(context.WithoutCancel(ctx), token, storage.TokenEnd{Result: atom.MustEncode("yes")})
-			if err != nil && !errors.Is(err, storage.ErrGone) {
-				r.faultf("EndToken: %v", err)
-			}
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func (w *approvals) flow() flow.Node {
-	task := func(name string) *atom.Atom {
-		return atom.Func(name, func(ctx context.Context, _ struct{}) (struct{}, error) {
-			w.called(ctx, name)
-			return struct{}{}, nil
-		})
-	}
-	ask := atom.Func("ask", func(ctx context.Context, _ struct{}) (string, error) {
-		w.called(ctx, "ask")
-		w.tokens <- atom.Token(ctx)
-		return "", atom.ErrDeferred
-	}, atom.As("answer"), atom.Deferrable(atom.Deferral{}))
-	one := atom.Awaits[string]("one", "one", atom.Deferral{}, atom.As("first"))
-	two := atom.Awaits[string]("two", "two", atom.Deferral{}, atom.As("second"))
-	b := atom.Func("b", func(ctx context.Context, _ struct{}) (struct{}, error) {
-		w.called(ctx, "b")
-		if atom.Attempt(ctx) == 1 {
-			return struct{}{}, errRefused
-		}
-		return struct{}{}, nil
-	}, atom.Attempts(2, atom.Constant(pause)))
-	return flow.Linear("f", task("a"), one, ask, two, b)
 }

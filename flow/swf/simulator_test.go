@@ -3,17 +3,14 @@ package swf_test
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/swf"
-	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
 // A world runs executions in virtual time, without an engine: it holds the contract of package flow and nothing else.
@@ -50,18 +47,6 @@ type simRun struct {
 	parent *simNode
 	person string // what a person must decide, or ""
 	listen bool
-}
-
-type simNode struct {
-	run                *simRun
-	spec               flow.Spec
-	seq                int
-	began, taken, beat time.Time
-	details            atom.Value // of the last heartbeat
-	gaveUp, over       bool
-	child              *simRun
-	ends               time.Time // of a task of the engine
-	taskEnd            flow.Cause
 }
 
 var epoch = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -239,71 +224,6 @@ func (r *simRun) begin(spec flow.Spec) {
 	}
 }
 
-// call lets the engine call the task of a node.
-func (n *simNode) call() {
-	w := n.run.world
-	if n.spec.Task == swf.UndoTask {
-		n.findUndo()
-		return
-	}
-	var in struct {
-		FunctionName string
-		Payload      json.RawMessage
-	}
-	if err := n.spec.Input.Decode(&in); err != nil || n.spec.Task != swf.LambdaTask {
-		w.t.Fatalf("task %s of %s: %v", n.spec.Task, n.spec.Input, err)
-	}
-	result, failure, after := string(in.Payload), (*atom.Failure)(nil), time.Duration(0)
-	if w.function != nil {
-		result, failure, after = w.function(in.FunctionName, in.Payload)
-	}
-	n.ends, n.taskEnd = w.now.Add(after), flow.Cause{Kind: flow.Failed, Failure: failure}
-	if failure == nil {
-		n.taskEnd = flow.Cause{Kind: flow.Ended, Result: atom.FromJSON([]byte(`{"StatusCode":200,"Payload":` + result + `}`))}
-	}
-	if n.spec.Timeout > 0 && after > n.spec.Timeout {
-		n.ends, n.taskEnd = w.now.Add(n.spec.Timeout), flow.Cause{Kind: flow.Failed, Failure: &atom.Failure{Code: atom.CodeTimeout}}
-	}
-}
-
-// findUndo finds what an execution that undoes has to undo next.
-func (n *simNode) findUndo() {
-	w := n.run.world
-	n.ends = w.now.Add(time.Millisecond)
-	var ask swf.UndoAsk
-	if err := n.spec.Input.Decode(&ask); err != nil {
-		w.t.Fatal(err)
-	}
-	if w.broken > 0 {
-		w.broken--
-		n.taskEnd = flow.Cause{Kind: flow.Failed, Failure: &atom.Failure{Code: "Boom"}}
-		return
-	}
-	step, err := swf.NextUndo(&ask, func(before int64) iter.Seq2[swf.NumberedEvent, error] {
-		return func(yield func(swf.NumberedEvent, error) bool) {
-			of := w.runs[ask.RunID]
-			for i := min(before-2, int64(len(of.events))-1); i >= 0 && !w.lost; i-- {
-				if !yield(swf.NumberedEvent{Number: i + 1, Event: of.events[i]}, nil) {
-					return
-				}
-			}
-		}
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if i := slices.IndexFunc(activityTypes, func(k swf.KnownActivityType) bool { return k.Type == step.By }); i >= 0 && step.Item != nil {
-		step.Known = &activityTypes[i]
-	}
-	n.taskEnd = flow.Cause{Kind: flow.Ended, Result: atom.MustEncode(step)}
-}
-
-func (n *simNode) endWith(c flow.Cause) {
-	if !n.over {
-		n.run.ask(c, n)
-	}
-}
-
 // deliver delivers a message by its key, and tells the sender of it.
 func (w *world) deliver(from *simRun, m flow.Message) {
 	w.t.Helper()
@@ -351,43 +271,6 @@ func (r *simRun) close(end *flow.End) {
 	w.ready = append(w.ready, func() { n.endWith(cause) })
 }
 
-// due returns when something happens to a node by itself, and what.
-func (n *simNode) due() (at time.Time, cause flow.Cause) {
-	earliest := func(t time.Time, c flow.Cause) {
-		if at.IsZero() || t.Before(at) {
-			at, cause = t, c
-		}
-	}
-	limit := func(from time.Time, d time.Duration, code string) {
-		if !from.IsZero() && d > 0 {
-			f := &atom.Failure{Code: code}
-			if code == atom.CodeHeartbeatLost || code == atom.CodeStartToClose || code == atom.CodeTimeout {
-				f.Details = n.details
-			}
-			earliest(from.Add(d), flow.Cause{Kind: flow.Failed, Failure: f})
-		}
-	}
-	switch s := &n.spec; {
-	case s.Kind == flow.Timer:
-		earliest(s.Due, flow.Cause{Kind: flow.Ended})
-	case s.Kind == flow.Work && s.Token == "":
-		earliest(n.ends, n.taskEnd)
-	case s.Kind == flow.Work:
-		limit(n.began, s.Timeout, atom.CodeTimeout)
-		if n.taken.IsZero() {
-			limit(n.began, s.ToStart, atom.CodeScheduleToStart)
-			break
-		}
-		limit(n.taken, s.ToClose, atom.CodeStartToClose)
-		beat := n.taken
-		if n.beat.After(beat) {
-			beat = n.beat
-		}
-		limit(beat, s.Heartbeat, atom.CodeHeartbeatLost)
-	}
-	return at, cause
-}
-
 // advance lets time pass.
 func (w *world) advance(d time.Duration) {
 	w.t.Helper()
@@ -414,138 +297,4 @@ func (w *world) advance(d time.Duration) {
 		w.settle()
 	}
 	w.now = until
-}
-
-// record appends events, and compares each with the table.
-func (r *simRun) record(g *flow.Growth) {
-	w := r.world
-	w.t.Helper()
-	wanted := false
-	for i := range g.Events {
-		e := &g.Events[i]
-		scheduled := r.fold.Counts().OpenDecisionTasks
-		if err := r.fold.Add(e); err != nil {
-			w.t.Fatal(err, "\n", r.story())
-		}
-		r.events, r.times = append(r.events, *e), append(r.times, w.now)
-		r.checkEvent(e)
-		entry := history.ByType(e.Type)
-		wanted = wanted || entry.Schedules != history.Never
-		if strings.Contains(e.Details.String(), "UNHANDLED_DECISION") && scheduled == 0 {
-			w.t.Fatalf("%s, but no decision task is scheduled\n%s", e.Type, r.story())
-		}
-		if entry.Closes && (i < len(g.Events)-1 || g.End == nil) {
-			w.t.Fatalf("%s is not the end", e.Type)
-		}
-	}
-	if wanted && g.End == nil {
-		if c := r.fold.Counts(); c.OpenDecisionTasks == 0 {
-			w.t.Fatalf("no decision task is scheduled\n%s", r.story())
-		}
-	}
-}
-
-// checkEvent compares the attributes of the last event with the table.
-func (r *simRun) checkEvent(e *flow.Event) {
-	t := r.world.t
-	t.Helper()
-	seen.note(t, e)
-	var a map[string]json.RawMessage
-	if err := e.Details.Decode(&a); err != nil {
-		t.Fatalf("%s: %v", e.Type, err)
-	}
-	for _, attribute := range history.ByType(e.Type).Attributes {
-		raw, there := a[attribute.Name]
-		delete(a, attribute.Name)
-		if !there {
-			if attribute.Required {
-				t.Fatalf("%s lacks %s: %s", e.Type, attribute.Name, e.Details)
-			}
-			continue
-		}
-		var text string
-		var n int64
-		var object map[string]string
-		var list []string
-		var err error
-		switch attribute.Kind {
-		case history.Text:
-			err = json.Unmarshal(raw, &text)
-		case history.Ref:
-			if err = json.Unmarshal(raw, &n); err == nil && !attribute.Foreign {
-				r.checkRef(e, &attribute, n)
-			}
-		case history.Tags:
-			err = json.Unmarshal(raw, &list)
-		default:
-			err = json.Unmarshal(raw, &object)
-		}
-		if err != nil {
-			t.Fatalf("%s: %s: %v", e.Type, attribute.Name, err)
-		}
-	}
-	for name := range a {
-		t.Fatalf("%s: the attribute %s is not in the table", e.Type, name)
-	}
-}
-
-func (r *simRun) checkRef(e *flow.Event, a *history.Attribute, n int64) {
-	t := r.world.t
-	t.Helper()
-	switch {
-	case n == 0 && a.Zero:
-	case n < 1 || n >= int64(len(r.events)):
-		t.Fatalf("%s: %s is %d, of %d events", e.Type, a.Name, n, len(r.events))
-	case r.events[n-1].Type != a.To:
-		t.Fatalf("%s: %s is a %s, not a %s\n%s", e.Type, a.Name, r.events[n-1].Type, a.To, r.story())
-	}
-}
-
-// check compares the run with its history: closed or not, open counts, and the nodes.
-func (r *simRun) check() {
-	t := r.world.t
-	t.Helper()
-	d, err := swf.Describe(r.memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts := r.fold.Counts()
-	if d.OpenCounts != counts || (r.end != nil) != r.fold.Closed {
-		t.Fatalf("the memory has %+v, the events have %+v; closed: %t, %t\n%s", d.OpenCounts, counts, r.end != nil, r.fold.Closed, r.story())
-	}
-	nodes := map[flow.Kind]int{}
-	work := 0
-	for _, n := range r.open {
-		nodes[n.spec.Kind]++
-		if n.spec.Kind == flow.Work && n.spec.Task == swf.LambdaTask {
-			work++
-		}
-	}
-	timeouts := 0
-	if nodes[flow.Timer] > counts.OpenTimers {
-		timeouts = 1
-	}
-	if r.end == nil && len(r.open) == 0 && !r.listen {
-		t.Fatalf("there is nothing to wait for\n%s", r.story())
-	}
-	if r.end == nil && (nodes[flow.Timer] != counts.OpenTimers+timeouts || nodes[flow.Nested] != counts.OpenChildWorkflowExecutions ||
-		work != counts.OpenLambdaFunctions || nodes[flow.Work]-work != counts.OpenActivityTasks+counts.OpenDecisionTasks) {
-		t.Fatalf("the nodes are %v, the events have %+v\n%s", nodes, counts, r.story())
-	}
-}
-
-// story returns the history for people.
-func (r *simRun) story() (s string) {
-	for i, e := range r.events {
-		s += fmt.Sprintf("%4d %v %s %s\n", i+1, r.times[i].Sub(epoch), e.Type, e.Details)
-	}
-	return s
-}
-
-// types returns the types of the events, from an event on.
-func (r *simRun) types(from int) (types []string) {
-	for _, e := range r.events[from-1:] {
-		types = append(types, e.Type)
-	}
-	return types
 }

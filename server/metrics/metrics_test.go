@@ -23,7 +23,6 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/pagetest"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
@@ -316,163 +315,6 @@ func scraped(t *testing.T, m *Metrics) map[string]float64 {
 	return got
 }
 
-// TestLargestRun: the size of the largest run is reported while it is driven, and not after its release.
-func TestLargestRun(t *testing.T) {
-	t.Parallel()
-	file, err := sqlstore.Open(context.Background(), filepath.Join(t.TempDir(), "ebb.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := file.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	m := New(file)
-	store := backend.Of(m.Store())
-	var claims []backend.Claim
-	for i, bytes := range []int64{10, 5 << 30, 0} {
-		claim, _, err := backend.ClaimNew(storage.Run{ID: fmt.Sprint(i)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		head := backend.Head{State: states.FlowRunning, Growth: storage.Growth{Bytes: bytes}}
-		if err := store.Commit(t.Context(), claim, &backend.Checkpoint{Head: head}); err != nil {
-			t.Fatal(err)
-		}
-		claims = append(claims, claim)
-	}
-	if got := scraped(t, m)["ebb_largest_run_bytes"]; got != 5<<30 {
-		t.Errorf("the largest has written %v", got)
-	}
-	if err := store.Release(t.Context(), claims[1], 0, time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	if got := scraped(t, m)["ebb_largest_run_bytes"]; got != 10 {
-		t.Errorf("without the largest, it is %v", got)
-	}
-}
-
-// TestMetricsOfStolen counts claims that belong to another process when they are used.
-func TestMetricsOfStolen(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "ebb.db")
-	var stores [2]*sqlstore.Store
-	for i := range stores {
-		var err error
-		if stores[i], err = sqlstore.Open(context.Background(), file); err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := stores[i].Close(); err != nil {
-				t.Error(err)
-			}
-		}()
-	}
-	m := New(stores[0])
-	s := backend.Of(m.Store())
-	if err := s.Create(t.Context(), storage.Run{ID: "a", Flow: "f"}); err != nil {
-		t.Fatal(err)
-	}
-	stale := backend.Claim{Run: "a", Fence: 7, ID: "stale"}
-	if err := s.Commit(t.Context(), stale, &backend.Checkpoint{}); !errors.Is(err, storage.ErrFenced) {
-		t.Fatal(err)
-	}
-	if err := stores[1].PostJob(t.Context(), storage.Job{ID: "j", Flow: "f"}); err != nil {
-		t.Fatal(err)
-	}
-	lost, err := s.ClaimJobs(t.Context(), backend.JobClaim{Lease: -time.Second})
-	if err != nil || len(lost) != 1 {
-		t.Fatal(lost, err)
-	}
-	stolen, err := stores[1].ClaimJobs(t.Context(), backend.JobClaim{Lease: time.Hour})
-	if err != nil || len(stolen) != 1 {
-		t.Fatal(stolen, err)
-	}
-	late := backend.JobEnd{Job: "j", Epoch: lost[0].Epoch, ClaimID: lost[0].ClaimID, State: states.JobComplete}
-	for range 2 {
-		if err := s.EndJob(t.Context(), late); !errors.Is(err, storage.ErrFenced) {
-			t.Error(err)
-		}
-	}
-	end := backend.JobEnd{Job: "j", Epoch: stolen[0].Epoch, ClaimID: stolen[0].ClaimID, State: states.JobComplete}
-	if err := stores[1].EndJob(t.Context(), end); err != nil {
-		t.Fatal(err)
-	}
-	begins, _, err := backend.ClaimNew(storage.Run{ID: "j", Flow: "f", Job: "j"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	begun, _, err := stores[1].Begin(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	later := backend.Claim{Run: "a", Fence: begun.Fence, ID: "too late", Begins: 1} // as by Due
-	for _, claim := range []backend.Claim{begins, later} {
-		if err := s.Commit(t.Context(), claim, &backend.Checkpoint{}); !errors.Is(err, storage.ErrFenced) {
-			t.Error(err)
-		}
-	}
-	got := scraped(t, m)
-	if got[`ebb_fenced_writes_total`] != 1 || got[`ebb_claim_lost_total`] != 3 {
-		t.Errorf("counted %v", got)
-	}
-}
-
-// series returns how many series a collector has.
-func series(c prometheus.Collector) (n int) {
-	all := make(chan prometheus.Metric)
-	go func() {
-		c.Collect(all)
-		close(all)
-	}()
-	for range all {
-		n++
-	}
-	return n
-}
-
-// TestNamesAreBounded observes atoms of more flows, and more atoms of one flow, than may have names of their own: the
-// series do not grow further, and those that came first keep their names.
-func TestNamesAreBounded(t *testing.T) {
-	t.Parallel()
-	m := New(nil)
-	observe := func(flow, path string) {
-		m.Observe(engine.Event{Kind: engine.AtomChanged, Flow: flow, Path: path, To: states.TaskSuccess.String()})
-		m.Observe(engine.Event{Kind: engine.AtomChanged, Flow: flow, Path: path, To: states.TaskRetrying.String()})
-		m.Observe(engine.Event{Kind: engine.FlowChanged, Flow: flow, To: states.FlowSuccess.String()})
-	}
-	for i := range 2 * maxAtoms {
-		observe("a", fmt.Sprint("Ship[", i, "]/Pack#", i))
-		observe("a", fmt.Sprint("page-", i))
-		observe(fmt.Sprint("flow-", i), "Pay")
-	}
-	for _, c := range []struct {
-		what      string
-		got, want int
-	}{
-		{"flows of runs", series(m.runs), maxFlows + 1},
-		{"flows of retries", series(m.retries), maxFlows + 1},
-	} {
-		if c.got != c.want {
-			t.Errorf("%d %s; want %d", c.got, c.what, c.want)
-		}
-	}
-	if n := series(m.atoms); n > maxAtoms+maxFlows+1 {
-		t.Errorf("%d series of atoms", n)
-	}
-	for _, of := range []struct{ flow, path, flowName, atomName string }{
-		{"a", "Ship[9999]/Pack#2", "a", "Ship/Pack"},
-		{"a", "page-9999", "a", other},
-		{"flow-0", "Pay", "flow-0", "Pay"},
-		{"flow-9999", "Pay", other, other},
-	} {
-		if f, a := m.atom(of.flow, of.path); f != of.flowName || a != of.atomName {
-			t.Errorf("%s of %s is %s of %s", of.path, of.flow, a, f)
-		}
-	}
-}
-
 // TestMetricsWithoutStore: while the database does not answer, all metrics are reported except those that are counted
 // in it.
 func TestMetricsWithoutStore(t *testing.T) {
@@ -491,26 +333,5 @@ func TestMetricsWithoutStore(t *testing.T) {
 	}
 	if _, told := got[`ebb_jobs{state="PARKED"}`]; told {
 		t.Error("jobs were counted in a store that is closed")
-	}
-}
-
-// TestTakeoverIsNoRest: a run that was taken over from a process that died has not come to rest.
-func TestTakeoverIsNoRest(t *testing.T) {
-	t.Parallel()
-	store, err := sqlstore.Open(t.Context(), filepath.Join(t.TempDir(), "ebb.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	m := New(store)
-	for _, from := range []states.Flow{states.FlowResuming, states.FlowSuspending} {
-		m.Observe(engine.Event{Kind: engine.FlowChanged, Flow: "f", From: from.String(), To: states.FlowSuspended.String()})
-	}
-	if got := scraped(t, m)[`ebb_runs_total{flow="f",state="SUSPENDED"}`]; got != 1 {
-		t.Errorf("%v runs came to rest; want the suspended one", got)
 	}
 }

@@ -1,9 +1,7 @@
 package scheduler_test
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"pgregory.net/rapid"
@@ -315,66 +313,6 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 	return nil
 }
 
-// entry returns the entry of the undo stack that is asked for.
-func (g *gardener) entry(part *scheduler.Part) *scheduler.Event {
-	ev := &scheduler.Event{Kind: scheduler.Unwound}
-	for i, path := range slices.Backward(g.undo) {
-		height := int64(i) + 1
-		if part != nil {
-			if part.Below > 0 && height >= part.Below {
-				continue
-			}
-			if picked, last := part.Picks(path); last {
-				break
-			} else if !picked {
-				continue
-			}
-		}
-		ev.Node, ev.N = g.sched.Unwind(*g.nodes[path]), height
-		break
-	}
-	return ev
-}
-
-// keep puts a record into the batch.
-func (g *gardener) keep(c scheduler.Command) {
-	if c.Atom == 0 {
-		g.batch = append(g.batch, func() { g.atom = c.Rec })
-		return
-	}
-	var l scheduler.Loaded
-	kept := true
-	if n := c.Node; n != nil {
-		spec := n.Spec
-		l, kept = scheduler.Loaded{Path: n.Path, Rec: c.Rec, Spec: &spec}, n.Kept
-	} else {
-		sc := c.Scope
-		l = scheduler.Loaded{
-			Path: sc.Path, Rec: c.Rec, Child: true, Parent: sc.Parent.Path, Index: sc.Index,
-			Attempt: int(sc.Parent.Rec.Attempt), Memory: sc.Memory,
-		}
-	}
-	g.batch = append(g.batch, func() { g.nodes[l.Path], g.gone[l.Path] = &l, !kept })
-}
-
-// flush commits. The process may die right after it.
-func (g *gardener) flush() {
-	if len(g.batch) == 0 {
-		return
-	}
-	for _, change := range g.batch {
-		change()
-	}
-	g.batch = nil
-	if g.commits++; g.commits == g.crashAt {
-		g.dead, g.crashed = true, true
-		if g.gap > 0 {
-			g.gap++
-			g.crashAt += g.gap
-		}
-	}
-}
-
 func (g *gardener) ask(c *scheduler.Command) *scheduler.Event {
 	ask := &flow.Ask{Path: c.Scope.Path, Index: c.Scope.Index, Memory: c.Scope.Memory, Cause: *c.Cause, Now: g.now}
 	if fork := c.Scope.Parent; fork != nil {
@@ -400,108 +338,4 @@ func (g *gardener) ask(c *scheduler.Command) *scheduler.Event {
 	growth := g.lang.Grow(ask)
 	g.checkAfter(c, &growth)
 	return &scheduler.Event{Kind: scheduler.Grown, Growth: &growth}
-}
-
-// checkUndone checks that the parts that a flow wanted undone are undone.
-func (g *gardener) checkUndone(ask *flow.Ask) {
-	step := decode[toyFlow](ask.Memory).Steps[decode[toyNote](ask.Cause.Note).At]
-	for _, path := range slices.Backward(g.pushed) {
-		rest, mine := strings.CutPrefix(path, ask.Path+"/")
-		if ask.Path == "" {
-			rest, mine = path, true
-		}
-		node, _, _ := strings.Cut(rest, "/")
-		if child := strings.IndexAny(node, "[@"); child >= 0 {
-			node = node[:child]
-		}
-		switch {
-		case mine && step.To != "" && node == step.To:
-			return
-		case mine && (step.Under == "" || node == step.Under) && step.Kind == "undo" && g.world[path] > 0:
-			g.tb.Errorf("%q is told that %+v was undone, but there is %s", ask.Path, step, path)
-		}
-	}
-}
-
-// checkNote checks that a join receives the note of the child that decided it.
-func (g *gardener) checkNote(c *scheduler.Command) {
-	note, attempt := decode[string](c.Cause.EndNote), int(c.Node.Rec.Attempt)
-	if want := scheduler.ChildPath(c.Node.Path, attempt, c.Cause.Index); c.Cause.Kind == flow.JoinFailed && note != want {
-		g.tb.Errorf("%q failed by the child noted %q, want %q", c.Node.Path, note, want)
-	}
-	if want := strings.TrimSuffix(scheduler.ChildPath(c.Node.Path, attempt, 0), "0]"); !strings.HasPrefix(note, want) {
-		g.tb.Errorf("%q joined by the child noted %q", c.Node.Path, note)
-	}
-}
-
-// launch makes the calls that are due. Their effects happen now, their ends are reported later.
-func (g *gardener) launch() {
-	for _, c := range g.calls {
-		g.sched.MarkCalled(c.Node, c.Atom)
-		ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: c.Node, Revert: c.Op == scheduler.Revert, Result: atom.Null}
-		step := decode[toyStep](c.Node.Spec.Input)
-		switch {
-		case ev.Revert:
-			if _, done := c.Outcome.Done(); done && g.world[c.Node.Path] == 0 && !g.crashed {
-				g.tb.Errorf("%s is reverted as done, and nothing was done", c.Node.Path)
-			}
-			if step.Stuck {
-				ev.Failure = &atom.Failure{Atom: c.Node.Path, Code: "Stuck"}
-			} else {
-				delete(g.world, c.Node.Path)
-			}
-		case step.Fails > 0:
-			ev.Failure = &atom.Failure{Atom: c.Node.Path, Code: "Boom"}
-		case step.Undo:
-			g.world[c.Node.Path]++
-		}
-		g.ended = append(g.ended, ev)
-	}
-	g.calls = nil
-}
-
-// cancel ends what executes: its effect may have happened.
-func (g *gardener) cancel(n *scheduler.Node) {
-	cancelled := &atom.Failure{Atom: n.Path, Code: atom.CodeCancelled}
-	for i := range g.ended {
-		if g.ended[i].Node == n && g.pick(2) == 0 {
-			g.ended[i].Result, g.ended[i].Failure = nil, cancelled
-		}
-	}
-	for i := range g.calls {
-		if g.calls[i].Node == n {
-			g.calls = slices.Delete(g.calls, i, i+1)
-			g.ended = append(g.ended, scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Failure: cancelled})
-			break
-		}
-	}
-}
-
-// end describes how it ended, as far as that may not depend on crashes.
-func (g *gardener) end() string {
-	how := g.over.FlowTo.String()
-	if e := g.over.End; e != nil {
-		code := ""
-		if e.Failure != nil {
-			code = e.Failure.Code
-		}
-		how += fmt.Sprintf(" value %s failure %q timed out %t", e.Value, code, g.over.PendingOutcome == scheduler.PendingTimedOut)
-	}
-	return how
-}
-
-// check reports what must hold at every end.
-func (g *gardener) check() {
-	g.tb.Helper()
-	for name, times := range g.events {
-		if times > 1 {
-			g.tb.Errorf("the answer to %s was kept %d times", name, times)
-		}
-	}
-	if g.over.FlowTo != states.FlowSuccess && g.atom.State != states.TaskRevertFailure && len(g.world) > 0 {
-		g.tb.Errorf("ended %v and left %v", g.over.FlowTo, g.world)
-	}
-	if g.over.FlowTo != g.flow {
-		g.tb.Errorf("ended %v and stored %v", g.over.FlowTo, g.flow)
-	}
 }
