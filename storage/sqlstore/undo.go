@@ -43,10 +43,10 @@ func (s *store) Undos(ctx context.Context, run string, below int64, limit int) (
 	return out, err
 }
 
-// limitOr returns the limit, or for 0 a number larger than any number of rows.
+// limitOr returns the limit, or for 0 a number larger than any number of rows. PostgreSQL takes no larger one.
 func limitOr(limit int) int {
 	if limit <= 0 {
 		return math.MaxInt32
 	}
-	return limit
+	return min(limit, math.MaxInt32)
 }

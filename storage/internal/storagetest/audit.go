@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func testAudit(t *testing.T, m Maker) {
 	}
 	slices.Reverse(all)
 	read := func(run string, limit int) (out []backend.AuditLine) {
-		for below := int64(0); ; {
+		for below := int64(math.MaxInt64); ; {
 			page := audited(t, s, backend.AuditQuery{Below: below, Run: run, Limit: limit})
 			if len(page) == 0 {
 				return out
@@ -60,7 +61,7 @@ func testAudit(t *testing.T, m Maker) {
 			out = append(out, page...)
 		}
 	}
-	for _, limit := range []int{0, 1, 3, 100} {
+	for _, limit := range []int{0, 1, 3, math.MaxInt} {
 		same(t, fmt.Sprint("all lines by ", limit), all, read("", limit))
 	}
 	var ofOne []backend.AuditLine
