@@ -146,6 +146,23 @@ func CheckID(what, id string) error {
 	return fmt.Errorf("%w: %s %.80q %s", storage.ErrInvalid, what, id, problem)
 }
 
+// IsOwnFlow reports whether the name of a flow is that of Ebb's own flows, which ebb serve has without a definition.
+func IsOwnFlow(name string) bool { return name == "swf" || strings.HasPrefix(name, "ebb.") }
+
+// CheckFlow is [CheckID] for the name of a new definition.
+func CheckFlow(what, name string) error {
+	if IsOwnFlow(name) {
+		return fmt.Errorf("%w: %s %.80q: swf, and names that begin with ebb., are those of Ebb's own flows",
+			storage.ErrInvalid, what, name)
+	}
+	return CheckID(what, name)
+}
+
+// Reason returns the text of an error for people who use no package of Go: without that of [storage.ErrInvalid].
+func Reason(err error) string {
+	return strings.ReplaceAll(err.Error(), storage.ErrInvalid.Error()+": ", "")
+}
+
 // CheckLabel returns an error that wraps ErrInvalid and names the problem if a run cannot have the label.
 func CheckLabel(key, value string) error {
 	if key == "" || len(key) > MaxLabel || len(value) > MaxLabel {

@@ -15,7 +15,7 @@ import (
 const MaxLength = 1024
 
 // ErrInvalid is wrapped by the errors of [Parse].
-var ErrInvalid = errors.New("cron: not a schedule")
+var ErrInvalid = errors.New("not a schedule")
 
 // A Schedule is a parsed spec. The zero Schedule never ticks.
 type Schedule struct {

@@ -41,7 +41,6 @@ type Diagnosis struct {
 	Undo    Undo                  // what the undo of the run has come to so far
 	Sends   []Unsent              // messages in the outbox that the run still has to send
 	Place   *storage.LimitedError // the limit for which the run waits; nil if there is none
-	ByServe bool                  // ebb serve drives the run without a definition. The caller of [Diagnose] sets it.
 	Fits    map[string]string     // a value, as JSON, that ends the atom with that path, if its type excludes null
 }
 

@@ -36,7 +36,7 @@ func (w *Diagnosis) hindrance(now time.Time) *Wait {
 	run := &w.Run
 	due := !run.Due.IsZero() && !run.Due.After(now) || run.State == states.FlowPending && w.Place != nil
 	one := &Wait{Kind: WaitsForProcess, Since: run.Due.UTC(), Flow: run.Flow}
-	one.definition = w.ByServe || run.Definition != ""
+	one.definition = run.Definition != "" || backend.IsOwnFlow(run.Flow)
 	switch {
 	case run.State.Ended():
 		return nil

@@ -107,7 +107,7 @@ func (j *JobWaits) defined(ctx context.Context, name string) (bool, error) {
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return false, err
 		}
-		known = err == nil
+		known = err == nil || backend.IsOwnFlow(name)
 		j.flows[name] = known
 	}
 	return known, nil

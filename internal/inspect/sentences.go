@@ -176,7 +176,7 @@ func (w *Diagnosis) continues(now time.Time) string {
 		return fmt.Sprintf(" %s serves its flow %s, which has changed since the run was begun: see engine.AcceptChange.",
 			upper(ownerOf(w.Changed).String()), visible.Line(run.Flow))
 	default:
-		one := Wait{Flow: run.Flow, definition: w.ByServe || run.Definition != ""}
+		one := Wait{Flow: run.Flow, definition: run.Definition != "" || backend.IsOwnFlow(run.Flow)}
 		return " No process serves its flow " + visible.Line(run.Flow) + one.server()
 	}
 }

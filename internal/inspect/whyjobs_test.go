@@ -17,6 +17,10 @@ var jobStops = map[string]stop{
 		why:  `It is due since DATE \(.*\), and no process serves its flow order\. Start the program that has the flow\.`,
 		page: "A job: no process claims jobs of the flow",
 	},
+	"job: no process of Ebb's own flow": {
+		build: func(w *world) { w.post(func(j *storage.Job) { j.Flow = "ebb.bulk" }) }, kind: inspect.WaitsForProcess,
+		why: `It is due since DATE \(.*\), and no process serves its flow ebb\.bulk\. Start ebb serve\.`, do: "ebb serve",
+	},
 	"job: rate": {
 		build: func(w *world) {
 			w.must(w.store.SetLimit(w.Context(), storage.Limit{Flow: "order", Rate: 1, Per: time.Minute}))

@@ -38,6 +38,13 @@ var processStops = map[string]stop{
 		kind: inspect.WaitsForProcess, why: `It is due since DATE \(.*\), and no process serves its flow order\. Start ebb serve\.`,
 		do: "ebb serve", page: "No `ebb serve` runs",
 	},
+	"no process of Ebb's own flow": {
+		build: func(w *world) {
+			w.must(w.store.Create(w.Context(), storage.Run{ID: "x", Flow: "swf", Due: time.Now()}))
+		},
+		kind: inspect.WaitsForProcess, why: `It is due since DATE \(.*\), and no process serves its flow swf\. Start ebb serve\.`,
+		do: "ebb serve",
+	},
 	"owner died": {
 		build: func(w *world) {
 			dying := w.store.Join()

@@ -32,7 +32,7 @@ func (b *jobBody) job(now time.Time) (jobs.Job, error) {
 	if b.Flow == "" {
 		return jobs.Job{}, problem(http.StatusBadRequest, "invalid", "flow is missing: it names the flow of the run")
 	}
-	if isReserved(b.Flow) {
+	if backend.IsOwnFlow(b.Flow) {
 		return jobs.Job{}, problem(http.StatusBadRequest, "invalid", "flow: %.50q is one of Ebb's own: POST bulk posts a "+
 			"bulk command", b.Flow)
 	}
@@ -49,7 +49,7 @@ func (b *jobBody) job(now time.Time) (jobs.Job, error) {
 	if b.After == "" {
 		return job, nil
 	}
-	if d, err := time.ParseDuration(b.After); err == nil {
+	if d, err := time.ParseDuration(b.After); err == nil && d >= 0 {
 		job.NotBefore = now.Add(d)
 	} else if job.NotBefore, err = time.Parse(time.RFC3339, b.After); err != nil {
 		return job, problem(http.StatusBadRequest, "invalid",

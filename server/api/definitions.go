@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -156,23 +155,12 @@ func (a *api) storeDefinition(c *call) (any, error) {
 	return out, err
 }
 
-// reserved begins the names of Ebb's own flows.
-const reserved = "ebb."
-
-// isReserved reports whether a flow of that name is Ebb's own.
-func isReserved(name string) bool { return strings.HasPrefix(name, reserved) || name == "swf" }
-
 // checkFlow returns an error for the name of a new flow that readers could not tell from others.
 func checkFlow(name string) error {
-	switch {
-	case name == "":
+	if name == "" {
 		return problem(http.StatusBadRequest, "invalid", "flow is missing: it names the definition")
-	case isReserved(name):
-		return problem(http.StatusBadRequest, "invalid",
-			"flow: swf, and names that begin with %s, are those of Ebb's own flows",
-			reserved)
 	}
-	return backend.CheckID("flow", name)
+	return backend.CheckFlow("flow", name)
 }
 
 func checkSchema(schema atom.Value) error {

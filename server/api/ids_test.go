@@ -77,6 +77,7 @@ func TestNamesOfPosts(t *testing.T) {
 		{"jobs", `{"flow": "f", "id": " a"}`},
 		{"jobs", `{"flow": "ebb.bulk", "input": {"filter": "id:*", "command": "cancel"}}`},
 		{"jobs", `{"flow": "swf"}`},
+		{"jobs", `{"flow": "f", "after": "-1h"}`},
 		{"jobs", `{"flow": "f", "id": "a\ud800"}`}, // half a character, which the decoder replaces
 		{"jobs", `{"flow": "f", "id": "a", "id": "b"}`},
 		{"jobs", `{"flow": "f", "id": "a", "ID": "b"}`},
@@ -91,7 +92,7 @@ func TestNamesOfPosts(t *testing.T) {
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, api.Prefix+c[0], strings.NewReader(c[1]))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
-		if served.ServeHTTP(w, r); w.Code != http.StatusBadRequest {
+		if served.ServeHTTP(w, r); w.Code != http.StatusBadRequest || strings.Contains(w.Body.String(), "storage:") {
 			t.Errorf("%s %s answers %d: %s", c[0], c[1], w.Code, w.Body)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server"
@@ -71,7 +72,7 @@ func problemOf(err error) *Problem {
 	case errors.Is(err, atom.ErrValueTooLarge):
 		return problem(http.StatusRequestEntityTooLarge, "too_large", "%v", err)
 	case errors.Is(err, storage.ErrInvalid):
-		return problem(http.StatusBadRequest, "invalid", "%v", err)
+		return problem(http.StatusBadRequest, "invalid", "%s", backend.Reason(err))
 	default:
 		return problem(http.StatusServiceUnavailable, "store", "the store did not answer; ask again")
 	}

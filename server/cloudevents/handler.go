@@ -95,7 +95,7 @@ func refuse(w http.ResponseWriter, err error) {
 	case errors.Is(err, ErrMediaType):
 		status, reason = http.StatusUnsupportedMediaType, err.Error()
 	case errors.Is(err, ErrInvalid), errors.Is(err, storage.ErrInvalid):
-		status, reason = http.StatusBadRequest, err.Error()
+		status, reason = http.StatusBadRequest, backend.Reason(err)
 	case errors.Is(err, storage.ErrNotFound):
 		status, reason = http.StatusNotFound, err.Error()
 	case errors.Is(err, storage.ErrFull):

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -36,7 +37,7 @@ func problemOf(err error) *server.Problem {
 	}
 	switch {
 	case errors.Is(err, storage.ErrInvalid):
-		return problem(http.StatusBadRequest, "invalid", "%v", err)
+		return problem(http.StatusBadRequest, "invalid", "%s", backend.Reason(err))
 	case errors.Is(err, storage.ErrNotFound):
 		return problem(http.StatusNotFound, "not_found", "there is no such task; its run may have been deleted")
 	default:

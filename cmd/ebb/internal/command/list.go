@@ -92,7 +92,8 @@ func (f *listFlags) query() (storage.RunQuery, error) {
 	for _, text := range f.states {
 		var state states.Flow
 		if err := state.UnmarshalText([]byte(strings.ToUpper(text))); err != nil {
-			return q, exit.Usagef("--state: %w (runs whose undo failed: --needs-person)", err)
+			return q, exit.Usagef("--state: %s (runs whose undo failed: --needs-person)",
+				strings.TrimPrefix(err.Error(), "states: "))
 		}
 		q.States = append(q.States, state)
 	}

@@ -105,7 +105,7 @@ func parseAfter(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if d, err := time.ParseDuration(text); err == nil {
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return now.Add(d), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)

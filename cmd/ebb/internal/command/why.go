@@ -73,7 +73,6 @@ func diagnosisOf(ctx context.Context, store backend.Store, run storage.Run) (*in
 	if err != nil {
 		return nil, exit.DatabaseError(err)
 	}
-	w.ByServe = isExecution(&run)
 	if w.Machine, err = waitsOf(ctx, store, &run); err != nil {
 		return nil, err
 	}

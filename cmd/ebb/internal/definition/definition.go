@@ -47,7 +47,7 @@ func definitionIn(file string, text []byte, how Reading) (*Definition, error) {
 		return nil, fmt.Errorf("%s has %d state machines; a definition of its own is needed for each that is to be run", file,
 			len(sources))
 	}
-	if err := backend.CheckID("the file", flowName(file)); err != nil { // runs are named after the flow
+	if err := backend.CheckFlow("the file", flowName(file)); err != nil { // runs are named after the flow
 		return nil, err
 	}
 	src := sources[0]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/internal/visible"
@@ -101,12 +102,13 @@ func (s *Session) WarnOf(flow string, warning fmt.Stringer) {
 
 // reportError prints why a command failed.
 func (s *Session) reportError(err error) {
+	text := backend.Reason(err)
 	if s.format == asJSON {
-		s.logger(hclog.Error).Error(logevent.CommandFailed, "error", err)
+		s.logger(hclog.Error).Error(logevent.CommandFailed, "error", text)
 		return
 	}
 	// A line break in an argument, or in a file's name, begins no line that looks like one of Ebb's own.
-	fmt.Fprintln(s.Err, "ebb: "+strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	fmt.Fprintln(s.Err, "ebb: "+strings.ReplaceAll(text, "\n", "\n  "))
 }
 
 // A StandardLog makes debug entries of the lines that packages write to the standard logger. Package net/http writes
