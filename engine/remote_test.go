@@ -78,8 +78,8 @@ func TestRemote(t *testing.T) {
 		synctest.Wait()
 		in := atom.FromJSON([]byte(`{"city":"Rome"}`))
 		want := []*engine.Work{
-			{Queue: "book", Run: "r", Path: "book", Attempt: 1, Take: 1, Input: in},
-			{Queue: "unbook", Run: "r", Path: "book", Attempt: 1, Take: 1, Input: in, Undoes: &engine.Undoes{
+			{Queue: "book", Run: "r", Path: "book", Attempt: 1, Take: 1, Delivery: 1, Input: in},
+			{Queue: "unbook", Run: "r", Path: "book", Attempt: 1, Take: 1, Delivery: 1, Input: in, Undoes: &engine.Undoes{
 				Outcome: "done", Result: []byte(`{"seat":"7a"}`),
 				Failures: []*atom.Failure{{Atom: "pay", Code: "NoMoney", Message: "the card is refused", Attempt: 1}},
 			}},

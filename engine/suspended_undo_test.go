@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -200,6 +201,67 @@ func TestLanguageHearsEndBehindStop(t *testing.T) {
 			t.Errorf("the language heard of %q, and the run ended with %v; want the end of w first", heard, err)
 		}
 	})
+}
+
+// TestEndBehindStopDoesNotEndRun cancels a run that no process drives, as AWS's StopExecution does, and then ends its last
+// attempt. The result counts, and the run is undone with it: whoever cancelled it was told that it had not ended.
+//
+// Guarantee (G9): A stop that was accepted before the end of the last attempt wins. The end counts, and the run is undone
+// with its result.
+func TestEndBehindStopDoesNotEndRun(t *testing.T) {
+	const token = "token of w"
+	flows := map[string]func(heard *[]string) flow.Node{
+		"planned": func(heard *[]string) flow.Node {
+			return flow.Linear("f", atom.Pair("w",
+				func(context.Context, struct{}) (int, error) { return 0, atom.ErrDeferred },
+				func(_ context.Context, _ struct{}, did atom.Outcome[int]) error {
+					n, _ := did.Done()
+					*heard = append(*heard, fmt.Sprint("undo of ", n))
+					return nil
+				}, atom.Deferrable(atom.Deferral{})))
+		},
+		"growing": func(heard *[]string) flow.Node {
+			return flow.Growing("f", lang(func(ask *flow.Ask) flow.Growth {
+				switch c := &ask.Cause; c.Kind {
+				case flow.Begin:
+					return add(flow.Spec{Name: "w", Kind: flow.Work, Token: token, Undo: &flow.Undo{Task: "undo:w"}})
+				case flow.Stopped:
+					past, _ := ask.Recall(c.Accepted[0])
+					*heard = append(*heard, "stopped after "+string(past.Result.JSON()))
+					return failure(c.Failure)
+				default:
+					return done(0)
+				}
+			}))
+		},
+	}
+	for name, build := range flows {
+		t.Run(name, func(t *testing.T) {
+			inEach(t, func(t *testing.T, opts ...engine.Option) {
+				var heard []string
+				store := memstore.New()
+				eng := newEngine(t, build(&heard), append(opts, engine.WithStore(store), engine.WithTasks(parts{&stage{}}))...)
+				if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+					t.Fatal(err)
+				}
+				open, err := store.RunTokens(t.Context(), "r")
+				if err != nil || len(open) != 1 {
+					t.Fatal(open, err)
+				}
+				err = engine.Send(t.Context(), store, "r", engine.CancelLive(&atom.Failure{Code: "No", Message: "enough"}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := store.EndToken(t.Context(), open[0].ID, storage.TokenEnd{Result: atom.MustEncode(1)}); err != nil {
+					t.Fatal(err)
+				}
+				_, err = eng.Run(t.Context(), "r")
+				if _, undone := errors.AsType[*engine.RevertedError](err); !undone || len(heard) != 1 || !strings.HasSuffix(heard[0], "1") {
+					t.Errorf("heard %q, and the run ended with %v; want it undone, with the result", heard, err)
+				}
+			})
+		})
+	}
 }
 
 // TestSuspendedWhileUndone suspends a run while a task is undone: after its deadline, and after a command to retry it,

@@ -181,6 +181,10 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 	if err != nil {
 		return ev, err
 	}
+	if q.stopFollows && growth.End != nil && cmd.Scope.Parent == nil {
+		q.endHeld = true
+		return q.later(), nil // the stop tells the language what it has been told, see [flow.Cause.Accepted]
+	}
 	instead, impossible, err := q.accept(cmd, &growth)
 	if impossible != nil {
 		ev.Growth, ev.Failure = &flow.Growth{End: &flow.End{Failure: impossible}}, impossible

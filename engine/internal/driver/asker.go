@@ -20,6 +20,8 @@ type timeSlice struct {
 	patience    time.Duration // how long a time slice may last while something else is pending
 	postponed   bool          // it ended with decisions left to make
 	crowded     bool          // because the process lacks memory for them
+	stopFollows bool          // a stop follows on what the language is told, so its answer does not end the run
+	endHeld     bool          // such an answer was dropped
 	telling     bool          // the decisions cannot wait, because the run is about to be stopped
 	attending   bool          // the driver is handling a request: it answers no question meanwhile
 	interrupted bool          // the current answer is no longer needed

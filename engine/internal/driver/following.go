@@ -18,6 +18,7 @@ import (
 // messages make it due.
 func (d *Driver) follow(last int64) error {
 	defer d.ask.attend()()
+	defer d.stopFollows(false)
 	for turn := d.mail.Turn(last); d.cycle.over == nil; {
 		m, step := turn.Next(d)
 		d.ask.attending = step == mailbox.Receive && !m.End
@@ -31,8 +32,10 @@ func (d *Driver) follow(last int64) error {
 		case step == mailbox.Seal:
 			d.att.look.Store(true)
 			err = d.seal()
+			d.stopFollows(true)
 		case m.Command != nil:
 			err = d.command(m.Command, m.N)
+			d.stopFollows(false)
 		default:
 			err = d.open(&m.Message)
 		}
@@ -50,6 +53,13 @@ func (d *Driver) Stops(c *inbox.Command) bool {
 	}
 	asked := *c
 	return d.Refuse(&asked) == nil
+}
+
+// stopFollows sets whether a stop follows on what the run receives. Then the run does not end by it: whoever sent the stop
+// was told that the run had not ended.
+func (d *Driver) stopFollows(follows bool) {
+	d.ask.stopFollows = follows
+	d.s.StopFollows(follows)
 }
 
 // Suspends implements [mailbox.Run].
@@ -146,11 +156,11 @@ func (d *Driver) settle() error {
 // stopped: the stop would drop what is still to be asked. So it may last for several time slices. It does not wait for
 // a language whose answer was given up, or a run that is set aside.
 func (d *Driver) decideTold() error {
-	d.ask.telling = true
+	d.ask.telling, d.ask.endHeld = true, false
 	defer func() { d.ask.telling = false }()
 	for {
 		err := d.decide()
-		if err != nil || !d.ask.postponed || d.Mode.Urgent || d.att.aside != nil || !d.s.MustTell() {
+		if err != nil || !d.ask.postponed || d.ask.endHeld || d.Mode.Urgent || d.att.aside != nil || !d.s.MustTell() {
 			return err
 		}
 		if d.ctx.Err() != nil {

@@ -46,7 +46,7 @@ func (s *Scheduler) Refuse(o *OperatorCommand) error {
 		if s.flow == states.FlowReverted {
 			return errors.New("the run is already undone")
 		}
-		if (s.flow.Ended() || s.finished()) && (!o.Undo || o.Live) {
+		if (s.flow.Ended() || s.finished() && !s.stopReason.follows) && (!o.Undo || o.Live) {
 			return errors.New("the run has ended and cannot be resumed")
 		}
 	case Rewind:

@@ -32,6 +32,7 @@ func (s *Scheduler) idle() {
 	switch {
 	case len(s.failing.fatal) > 0 || s.stopReason.halted:
 		s.rest(states.FlowFailure)
+	case s.stopReason.follows && s.finished():
 	case s.stopReason.parked:
 		s.rest(states.FlowSuspended)
 	case s.flow == states.FlowRunning && s.failing.rewinding != nil && s.rewound():

@@ -72,6 +72,7 @@ type failing struct {
 type stopReason struct {
 	halted         bool // start nothing more, and undo nothing
 	parked         bool // a revert failed, and an operator must decide
+	follows        bool // see StopFollows
 	pending        PendingOutcome
 	pendingFailure *atom.Failure      // why the run must end
 	commands       []*OperatorCommand // commands that are being applied

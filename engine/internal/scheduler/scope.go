@@ -160,6 +160,10 @@ func (s *Scheduler) stopNode(n *Node) {
 		s.waitExternal(n)
 		s.withdraw(n, -1)
 	default:
+		if n.byToken && (n.Rec.Ended == flow.EndValue || n.Rec.Ended == flow.EndFailure) { // the language has not heard of it
+			aborted := n.aborted()
+			aborted.accepted = append(aborted.accepted, n.Path)
+		}
 		s.voidNode(n)
 	}
 }

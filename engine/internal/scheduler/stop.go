@@ -39,6 +39,10 @@ func (s *Scheduler) IsAbandoned() bool { return s.stopReason.halted }
 // IsEnding reports whether the run is being ended from outside.
 func (s *Scheduler) IsEnding() bool { return s.isEnding() }
 
+// StopFollows sets whether the next event stops the run. Then the run does not come to rest before, though all its atoms
+// have succeeded.
+func (s *Scheduler) StopFollows(follows bool) { s.stopReason.follows = follows }
+
 // endFromOutside makes the run end with a pending outcome. It cancels running calls. If undo is true, it undoes all
 // completed atoms. A second call changes nothing, so the driver may call it again after a crash.
 func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, undo bool) {
