@@ -161,7 +161,7 @@ func (e *Engine) Command(ctx context.Context, id string, o Command) (res *Result
 		return nil, err
 	}
 	if o.c.Kind == inbox.Suspend {
-		run, err := suspend(ctx, e.env.Store, id, o.c.By)
+		run, err := suspend(ctx, e.env.Store, id, o.c.By, false)
 		if err != nil {
 			return nil, err
 		}

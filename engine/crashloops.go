@@ -289,7 +289,7 @@ func (s *serving) setAside(ctx context.Context, run *storage.Run) error {
 	}
 	s.e.env.Log.Error(logevent.RunSetAside, "run", run.ID, "flow", run.Flow,
 		"code", why.Code, "message", why.Message)
-	_, err := holdUnowned(ctx, s.e.env.Store, run.ID, why, nil)
+	_, err := holdUnowned(ctx, s.e.env.Store, run.ID, why, nil, false)
 	if _, owned := errors.AsType[*storage.OwnedError](err); owned || errors.Is(err, ErrRefused) {
 		return nil // the run continues, or has ended
 	}

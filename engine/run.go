@@ -206,7 +206,11 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *backend.Sna
 		case err != nil:
 			return nil, err
 		case held:
-			return e.Command(ctx, d.Claim.Run, Hold())
+			run, err := suspend(ctx, e.env.Store, d.Claim.Run, nil, true)
+			if err != nil {
+				return nil, err
+			}
+			return e.result(ctx, &run, nil)
 		default:
 			return e.result(ctx, &snap.Run, opts)
 		}

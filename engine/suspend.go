@@ -17,25 +17,30 @@ import (
 
 // Suspend lets a run come to rest, no matter which process owns it, and returns its record at that time. A live
 // owner lets running atoms end and starts no others. A run without a live owner is at rest at once: the atoms that
-// its dead owner was executing keep their state, and continue when the run is run again. Suspend needs no engine,
-// so it can suspend runs of any program.
+// its dead owner was executing keep their state, and continue when the run is run again. If commands wait in its inbox,
+// the process that applies them suspends the run again afterwards. Suspend needs no engine, so it can suspend runs of
+// any program.
 //
 // If the run has ended, Suspend returns an error that wraps [ErrRefused]. If ctx ends while Suspend waits for the
 // owner, it returns [ErrStopped]; the owner still suspends the run.
 func Suspend(ctx context.Context, store storage.Store, run string) (storage.Run, error) {
-	return suspend(ctx, backend.Of(store), run, nil)
+	return suspend(ctx, backend.Of(store), run, nil, false)
 }
 
 // SuspendBy is [Suspend] with who gives the command, see [Command.By].
 func SuspendBy(ctx context.Context, store storage.Store, run string, who storage.Issuer) (storage.Run, error) {
-	return suspend(ctx, backend.Of(store), run, &who)
+	return suspend(ctx, backend.Of(store), run, &who, false)
 }
 
-func suspend(ctx context.Context, store backend.Store, run string, by *storage.Issuer) (storage.Run, error) {
+// suspend suspends a run. Told says that the inbox of the run has the command.
+func suspend(ctx context.Context, store backend.Store, run string, by *storage.Issuer, told bool) (storage.Run, error) {
 	hold := Hold()
 	hold.c.By = by
-	for told := false; ; told = true {
-		held, err := holdUnowned(ctx, store, run, nil, by)
+	for ; ; told = true {
+		if told {
+			by = nil // the message says it
+		}
+		held, err := holdUnowned(ctx, store, run, nil, by, !told)
 		if _, owned := errors.AsType[*storage.OwnedError](err); !owned {
 			if errors.Is(err, ErrRefused) {
 				err = errors.Join(err, hold.Refused(ctx, store, run, err))
@@ -83,15 +88,25 @@ func rests(run *storage.Run) bool {
 }
 
 // holdUnowned marks a run without an owner as suspended. If why is not nil, an operator must decide how the run
-// continues. It returns what it knows of the run.
+// continues. Asks says that the command is not in the inbox. If others are there, which resume the run, the command
+// follows them. HoldUnowned returns what it knows of the run.
 func holdUnowned( //nolint:gocognit // one transaction
-	ctx context.Context, store backend.Store, id string, why *atom.Failure, by *storage.Issuer,
+	ctx context.Context, store backend.Store, id string, why *atom.Failure, by *storage.Issuer, asks bool,
 ) (held storage.Run, err error) {
 	err = store.Step(ctx, id, func(snap *backend.Snapshot) (*backend.Checkpoint, error) {
 		run := &snap.Run
 		held = *run
 		if run.State.Ended() {
 			return nil, fmt.Errorf("%w: run %q has ended (%v) and cannot be suspended", ErrRefused, id, run.State)
+		}
+		before, follows := snap.Messages, false
+		for i := range snap.Messages {
+			switch {
+			case snap.Messages[i].Kind == inbox.Suspend:
+				follows = false
+			case backend.ReachesHeld(snap.Messages[i]):
+				before, follows = before[:min(i, len(before))], asks
+			}
 		}
 		now := store.Now()
 		cp := &backend.Checkpoint{Head: backend.Head{
@@ -116,9 +131,9 @@ func holdUnowned( //nolint:gocognit // one transaction
 				cp.Job = &backend.JobEnd{Job: run.Job, State: states.JobParked, Failure: why}
 			}
 		}
-		cp.Taken = inbox.Holds(snap.Messages)
-		for i := range snap.Messages {
-			l := &snap.Messages[i]
+		cp.Taken = inbox.Holds(before)
+		for i := range before {
+			l := &before[i]
 			if l.Kind != inbox.Suspend {
 				continue
 			}
@@ -129,11 +144,14 @@ func holdUnowned( //nolint:gocognit // one transaction
 				cp.Tokens = append(cp.Tokens, checkpoint.Answer(l.Name, nil))
 			}
 		}
-		if by != nil && (!run.Hold || run.State != cp.Head.State) {
+		switch {
+		case follows:
+			cp.Messages = []storage.Message{{Run: id, Kind: inbox.Suspend, Issuer: by, Sent: now}}
+		case by != nil && (!run.Hold || run.State != cp.Head.State):
 			command(cp, &storage.Message{Kind: inbox.Suspend, Issuer: by})
 		}
 		held.Hold, held.State, held.Failure = true, cp.Head.State, cp.Head.Failure
-		if run.Hold && run.State == cp.Head.State && len(cp.Taken) == 0 {
+		if run.Hold && run.State == cp.Head.State && len(cp.Taken) == 0 && !follows {
 			return nil, nil //nolint:nilnil // nothing is to be written
 		}
 		return cp, nil

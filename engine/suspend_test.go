@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -158,4 +159,49 @@ func TestRevertToOfOwned(t *testing.T) {
 		synctest.Wait()
 		wantActs(t, s, "a", "b", "c", "undo c", "undo b done")
 	})
+}
+
+// TestSuspendBehindCommands suspends a run that no process drives, whose inbox has a command that resumes it. The run
+// is at rest at once, and again after a process has applied the command. The audit has all commands, in their order.
+func TestSuspendBehindCommands(t *testing.T) {
+	t.Parallel()
+	for _, held := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			store := memstore.New()
+			defer func() { _ = store.Close() }()
+			alice, bob := storage.Issuer{Via: storage.ViaConsole, Name: "alice"}, storage.Issuer{Via: storage.ViaConsole, Name: "bob"}
+			eng := newEngine(t, flow.Linear("f", atom.Awaits[string]("wait", "go", atom.Deferral{})), engine.WithStore(store))
+			if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+				t.Fatal(err)
+			}
+			want := "\nr: resume  by bob (console)\nr: suspend  by alice (console)"
+			suspend := func(who storage.Issuer) {
+				t.Helper()
+				if row, err := engine.SuspendBy(t.Context(), store, "r", who); err != nil || !row.Hold || row.State != states.FlowSuspended {
+					t.Errorf("%v, held: %v, %v", row.State, row.Hold, err)
+				}
+			}
+			if held {
+				suspend(bob)
+				want = "\nr: suspend  by bob (console)" + want
+			}
+			if err := engine.Send(t.Context(), store, "r", engine.Resume().By(bob)); err != nil {
+				t.Fatal(err)
+			}
+			suspend(alice)
+			ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+			defer stop()
+			if err := eng.Serve(ctx); err != nil {
+				t.Error(err)
+			}
+			row, err := store.Run(t.Context(), "r")
+			_, left, err2 := store.Messages(t.Context(), "r", 0)
+			if err := errors.Join(err, err2); err != nil || !row.Hold || row.State != states.FlowSuspended || len(left) > 0 {
+				t.Errorf("the run is %v, held: %v, with %d messages, %v", row.State, row.Hold, len(left), err)
+			}
+			if got := audited(t, store); got != want {
+				t.Errorf("the audit says%s\nwant%s", got, want)
+			}
+		})
+	}
 }

@@ -70,7 +70,7 @@ func twoWorkers(t *testing.T, store backend.Store) {
 		t.Error(err)
 		return
 	}
-	want := &engine.Work{Take: 1, Queue: activity, Run: "r", Path: "Review", Attempt: 2, Input: atom.MustEncode("in"), Heartbeat: time.Minute}
+	want := &engine.Work{Take: 1, Delivery: 1, Queue: activity, Run: "r", Path: "Review", Attempt: 2, Input: atom.MustEncode("in"), Heartbeat: time.Minute}
 	got := *second
 	got.Token = ""
 	if diff := cmp.Diff(want, &got); diff != "" || second.Token == first.Token {
