@@ -190,5 +190,5 @@ func CheckMessage(m *storage.Message) error {
 	if err := checkValue("data of the message", m.Body); err != nil {
 		return err
 	}
-	return checkTexts(m.Run, string(m.Kind), m.Name, m.Key, m.From, m.Receipt, m.Issuer.Text())
+	return checkTexts(m.Run, string(m.Kind), m.Path, m.Name, m.Key, m.From, m.Receipt, m.Issuer.Text())
 }

@@ -24,6 +24,7 @@ func testTexts(t *testing.T, m Maker) {
 		want(t, "PutSchedule", s.PutSchedule(t.Context(), backend.Schedule{ID: bad, Flow: "f"}), storage.ErrInvalid)
 		want(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Name: bad}), storage.ErrInvalid)
 		want(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Key: bad}), storage.ErrInvalid)
+		want(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "skip", Path: bad}), storage.ErrInvalid)
 		want(t, "Run", errOf(s.Run(t.Context(), bad)), storage.ErrNotFound)
 		want(t, "NamedRecord", errOf(s.NamedRecord(t.Context(), "k", bad)), storage.ErrNotFound)
 		for _, q := range []storage.WorkRequest{{Queues: []string{bad}, Worker: "w"}, {Queues: []string{"q"}, Worker: bad}} {
