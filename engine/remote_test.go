@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -404,4 +405,25 @@ func TestRefusedKeepsDue(t *testing.T) {
 			t.Errorf("%d runs are due after the deadline (%v), want the one that waits", len(due), err)
 		}
 	})
+}
+
+// TestWorkerNames: a worker gets work whatever name it gives. The token has as much of the name as a store can keep.
+func TestWorkerNames(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"": "?", "\x00": "?", "a\x00b\xffc": "abc", strings.Repeat("€", 100): strings.Repeat("€", 85),
+	} {
+		eng := newEngine(t, flow.Linear("f", atom.Remote[struct{}, string]("a", "a")))
+		if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+			t.Fatal(err)
+		}
+		w, err := engine.LeaseWork(t.Context(), eng.Store(), storage.WorkRequest{Queues: []string{"a"}, Worker: given, Lease: time.Minute}, 0, nil)
+		if err != nil {
+			t.Errorf("%.10q: %v", given, err)
+			continue
+		}
+		if tok, err := eng.Store().Token(t.Context(), w.Token); err != nil || tok.Worker != want {
+			t.Errorf("%.10q is %q, %v", given, tok.Worker, err)
+		}
+	}
 }

@@ -73,9 +73,7 @@ func (r *reserved) count() int {
 func (s *Server) TakeTask(
 	ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
 ) (*Task, error) {
-	if t.Worker == "" {
-		t.Worker = backend.Anonymous
-	}
+	t.Worker = workerName(t.Worker)
 	if err := backend.CheckWorkRequest(&t); err != nil {
 		return nil, err
 	}

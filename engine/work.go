@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -73,9 +75,7 @@ func LeaseWork(ctx context.Context, opened storage.Store, t storage.WorkRequest,
 	enough <-chan struct{},
 ) (*Work, error) {
 	store := backend.Of(opened)
-	if t.Worker == "" {
-		t.Worker = backend.Anonymous
-	}
+	t.Worker = workerName(t.Worker)
 	for until := time.Now().Add(wait); ; {
 		tok, err := store.AwaitToken(ctx, t, time.Until(until), enough)
 		if err != nil {
@@ -88,6 +88,13 @@ func LeaseWork(ctx context.Context, opened storage.Store, t storage.WorkRequest,
 			return nil, err
 		}
 	}
+}
+
+// workerName returns the name of a worker as stores take it: text without NUL bytes, of not too many bytes.
+func workerName(given string) string {
+	given = strings.ToValidUTF8(strings.ReplaceAll(given, "\x00", ""), "")
+	given = strings.ToValidUTF8(given[:min(len(given), backend.MaxID)], "")
+	return cmp.Or(given, backend.Anonymous)
 }
 
 // lose fails an attempt that was lost by every worker.

@@ -204,6 +204,7 @@ func TestHostileBodies(t *testing.T) { //nolint:paralleltest // it counts the me
 // TestAnswers: answers and errors have the form of AWS.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
+	long := strings.Repeat("<", 2*smallAnswer)
 	type out struct {
 		Date *Time  `json:"creationDate,omitempty"`
 		Late *Time  `json:"stopDate,omitempty"`
@@ -217,6 +218,8 @@ func TestAnswers(t *testing.T) {
 			return nil, &Error{Code: "ResourceNotFound", Message: "no", Fields: map[string]any{"resourceName": "r"}}
 		case "broken":
 			return nil, errors.New("dial db.example.org: refused")
+		case "long":
+			return nil, &Error{Code: "Long", Message: long}
 		case "panics":
 			panic("no")
 		}
@@ -239,6 +242,7 @@ func TestAnswers(t *testing.T) {
 		{"com.new.Old.Create", "nothing", 400, `{"__type":"com.amazon.coral.service#UnknownOperationException"}`},
 		{"com.old.T.Create", "nothing", 400, `{"__type":"com.amazon.coral.service#UnknownOperationException"}`},
 		{"T.Create", "typed", 400, `{"__type":"m#ResourceNotFound","message":"no","resourceName":"r"}`},
+		{"T.Create", "long", 400, `{"__type":"m#Long","message":"` + long + `"}`},
 		{"T.Create", "broken", 503, `{"__type":"com.amazon.coral.service#InternalFailure"}`},
 		{"T.Create", "panics", 503, `{"__type":"com.amazon.coral.service#InternalFailure"}`},
 		{"T.Delete", "a", 400, `{"__type":"com.amazon.coral.service#UnknownOperationException"}`},

@@ -93,10 +93,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// A client that has the answer may disconnect at once. Only one that disconnected before does not get it.
 	gone := errors.Is(r.Context().Err(), context.Canceled)
-	if err = answer(w, r, caller.Request, http.StatusOK, text, small); !small && err == nil {
-		buffer := bufio.NewWriterSize(w, smallAnswer)
-		err = errors.Join(jsontext.Stream(buffer, out), buffer.Flush())
-	}
+	err = answer(w, r, caller.Request, http.StatusOK, out, text, small)
 	if caller.Answered != nil {
 		if late := http.NewResponseController(w).Flush(); !errors.Is(late, http.ErrNotSupported) {
 			err = errors.Join(err, late)
@@ -193,23 +190,26 @@ func refuse(w http.ResponseWriter, r *http.Request, id string, e *Error) {
 	}
 	status := cmp.Or(e.Status, http.StatusBadRequest)
 	text, small, err := encode(body)
-	if err != nil || !small { // of Fields
-		text, status = []byte(`{"__type":"`+codeInternal+`"}`), http.StatusServiceUnavailable
+	if err != nil { // of Fields
+		text, small, status = []byte(`{"__type":"`+codeInternal+`"}`), true, http.StatusServiceUnavailable
 	}
 	w.Header().Set("X-Amzn-Errortype", e.Code[strings.Index(e.Code, "#")+1:])
-	_ = answer(w, r, id, status, text, true) // the client may have disconnected
+	_ = answer(w, r, id, status, body, text, small) // the client may have disconnected
 }
 
-// answer writes an answer; only the head of one that is not whole.
-func answer(w http.ResponseWriter, r *http.Request, id string, status int, text []byte, whole bool) error {
+// answer writes an answer: its text if it is small, or what it is made of.
+func answer(w http.ResponseWriter, r *http.Request, id string, status int, out any, text []byte, small bool) error {
 	w.Header().Set("X-Amzn-Requestid", id)
 	w.Header().Set("Content-Type", contentType(r))
-	if whole {
+	if small {
 		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		w.WriteHeader(status)
+		_, err := w.Write(text)
+		return err
 	}
 	w.WriteHeader(status)
-	_, err := w.Write(text)
-	return err
+	buffer := bufio.NewWriterSize(w, smallAnswer)
+	return errors.Join(jsontext.Stream(buffer, out), buffer.Flush())
 }
 
 // contentType returns the type of the answer: the version of the protocol that the client speaks.

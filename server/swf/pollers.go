@@ -2,16 +2,15 @@ package swf
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/swf"
-	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
@@ -57,7 +56,7 @@ func (s *Server) take(ctx context.Context, caller *aws.Caller, queue, identity s
 	}
 	defer end()
 	for until := time.Now().Add(pollTime); ; {
-		taking := storage.WorkRequest{Queues: []string{queue}, Worker: workerName(identity)}
+		taking := storage.WorkRequest{Queues: []string{queue}, Worker: cmp.Or(identity, swf.NoIdentity)}
 		t, err := s.runs.TakeTask(ctx, taking, time.Until(until), s.config.Stopping)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil, nil //nolint:nilnil // there is none
@@ -82,18 +81,6 @@ func (s *Server) timeOut(ctx context.Context, t *engine.Task) {
 	_, _ = s.store.EndToken(context.WithoutCancel(ctx), t.Token, storage.TokenEnd{
 		Take: t.Delivery, Failure: &atom.Failure{Code: atom.CodeStartToClose, Message: "the poller was not answered"},
 	})
-}
-
-// workerName returns the name of the worker that a poller is for the engine. An identity with characters of several
-// bytes may be too long for it.
-func workerName(identity string) string {
-	if identity == "" {
-		return swf.NoIdentity
-	}
-	if len(identity) > backend.MaxID {
-		identity = strings.ToValidUTF8(identity[:backend.MaxID], "")
-	}
-	return strings.ReplaceAll(identity, "\x00", "")
 }
 
 // isNull reports whether a value is missing, or null.
