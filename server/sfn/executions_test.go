@@ -40,6 +40,7 @@ func TestExecution(t *testing.T) {
 	s.refused("StartExecution", object{"stateMachineArn": machine, "name": "monday", "input": `{"day": 1}`}, "ExecutionAlreadyExists",
 		"Execution Already Exists: '"+arn+"'")
 	s.refused("StartExecution", object{"stateMachineArn": machine, "name": "a b"}, "InvalidName", "Invalid Name: 'a b'")
+	s.refused("StartExecution", object{"stateMachineArn": machine, "name": "a\u200bb"}, "InvalidName", "Invalid Name: 'a\u200bb'")
 	s.refused("StartExecution", object{"stateMachineArn": arns + "stateMachine:None"}, "StateMachineDoesNotExist",
 		"State Machine Does Not Exist: '"+arns+"stateMachine:None'")
 	s.refused("DescribeExecution", object{"executionArn": arn + "x"}, "ExecutionDoesNotExist", "Execution Does Not Exist: '"+arn+"x'")

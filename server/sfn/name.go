@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/aws"
 )
 
@@ -11,11 +12,12 @@ import (
 const forbidden = "<>{}[]?*\"#%\\^|~`$&,;:/"
 
 // validName reports whether a machine, an activity or an execution may have a name. Characters of any alphabet are
-// legal.
+// legal, as far as a name of a flow and the id of a run may have them.
+//
+//limit:sfn name of a machine, an activity or an execution | 256 bytes of visible characters | `InvalidName`
 func validName(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || r == unicode.ReplacementChar ||
-			strings.ContainsRune(forbidden, r)
+	return backend.CheckID("name", name) == nil && !strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(forbidden, r)
 	})
 }
 

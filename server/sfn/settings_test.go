@@ -109,6 +109,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"CreateStateMachine", "InvalidName", with("name", "a b")},
 		{"CreateStateMachine", "InvalidName", with("name", "a\u0085")},
+		{"CreateStateMachine", "InvalidName", with("name", "a\u202e")},
+		{"CreateStateMachine", "InvalidName", with("name", strings.Repeat("😀", 80))},
 		{"CreateStateMachine", "ValidationException", with("name", strings.Repeat("ü", 81))},
 		{"CreateStateMachine", "InvalidArn", with("roleArn", "role")},
 		{"CreateStateMachine", "InvalidArn", with("roleArn", resource+"stateMachine:m")},
