@@ -209,6 +209,7 @@ func TestLanguageHearsEndBehindStop(t *testing.T) {
 // Guarantee (G9): A stop that was accepted before the end of the last attempt wins. The end counts, and the run is undone
 // with its result.
 func TestEndBehindStopDoesNotEndRun(t *testing.T) {
+	t.Parallel()
 	const token = "token of w"
 	flows := map[string]func(heard *[]string) flow.Node{
 		"planned": func(heard *[]string) flow.Node {
@@ -237,10 +238,11 @@ func TestEndBehindStopDoesNotEndRun(t *testing.T) {
 	}
 	for name, build := range flows {
 		t.Run(name, func(t *testing.T) {
-			inEach(t, func(t *testing.T, opts ...engine.Option) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
 				var heard []string
 				store := memstore.New()
-				eng := newEngine(t, build(&heard), append(opts, engine.WithStore(store), engine.WithTasks(parts{&stage{}}))...)
+				eng := newEngine(t, build(&heard), engine.WithStore(store), engine.WithTasks(parts{&stage{}}))
 				if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
 					t.Fatal(err)
 				}

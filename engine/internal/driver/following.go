@@ -55,8 +55,8 @@ func (d *Driver) Stops(c *inbox.Command) bool {
 	return d.Refuse(&asked) == nil
 }
 
-// stopFollows sets whether a stop follows on what the run receives. Then the run does not end by it: whoever sent the stop
-// was told that the run had not ended.
+// stopFollows sets whether a stop follows on what the run receives. Then the run does not end by it: whoever sent the
+// stop was told that the run had not ended.
 func (d *Driver) stopFollows(follows bool) {
 	d.ask.stopFollows = follows
 	d.s.StopFollows(follows)

@@ -160,7 +160,7 @@ func (s *Scheduler) stopNode(n *Node) {
 		s.waitExternal(n)
 		s.withdraw(n, -1)
 	default:
-		if n.byToken && (n.Rec.Ended == flow.EndValue || n.Rec.Ended == flow.EndFailure) { // the language has not heard of it
+		if n.byToken && (n.Rec.Ended == flow.EndValue || n.Rec.Ended == flow.EndFailure) { // its language was not told
 			aborted := n.aborted()
 			aborted.accepted = append(aborted.accepted, n.Path)
 		}
