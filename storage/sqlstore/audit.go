@@ -15,7 +15,8 @@ const (
 LEFT JOIN origins o ON o.n = a.run WHERE (CAST($1 AS BIGINT) = 0 OR a.n < $1) ORDER BY a.n DESC
 LIMIT $2 + 0`
 	selectRunAudit = `SELECT a.n, o.id AS run, a.subject, a.seq, a.line FROM audit a
-JOIN origins o ON o.n = a.run WHERE a.run = (SELECT n FROM origins WHERE id = $2) AND (CAST($1 AS BIGINT) = 0 OR a.n < $1)
+JOIN origins o ON o.n = a.run WHERE a.run = (SELECT n FROM origins WHERE id = $2)
+  AND (CAST($1 AS BIGINT) = 0 OR a.n < $1)
 ORDER BY a.n DESC LIMIT $3 + 0`
 )
 

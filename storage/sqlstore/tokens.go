@@ -38,7 +38,8 @@ WHERE id = $9 AND run = $10 AND take = $11 AND state = ` + tokenOpen
 // The number of the take guards the worker's writes. 0 applies in any case, -1 only if no worker has taken the token.
 // $6 is the last heartbeat, or 0.
 var endToken = withRun(`UPDATE tokens SET state = $1, work = NULL, result = $2, failure = $3
-WHERE id = $4 AND state = ` + tokenOpen + ` AND (CAST($5 AS BIGINT) IN (0, take) OR take = 0 AND CAST($5 AS BIGINT) = -1)
+WHERE id = $4 AND state = ` + tokenOpen + `
+  AND (CAST($5 AS BIGINT) IN (0, take) OR take = 0 AND CAST($5 AS BIGINT) = -1)
 AND (CAST($6 AS BIGINT) = 0 OR beat = $6)`)
 
 // withRun returns a statement that changes the token with the id $4. On PostgreSQL it also locks the row of the token's
