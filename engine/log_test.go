@@ -289,3 +289,34 @@ func TestLogOfManyItems(t *testing.T) {
 		}
 	}
 }
+
+// TestLogOfServedItems: a server also bounds the log of items whose runs it takes up one by one, because they wait.
+func TestLogOfServedItems(t *testing.T) {
+	t.Parallel()
+	items := atom.NewKey[[]int]("items")
+	list := atom.Func("list", func(context.Context, struct{}) ([]int, error) { return make([]int, 30), nil }, atom.As("items"))
+	fails := atom.Func("work", func(context.Context, struct{}) (int, error) { return 0, errors.New("no") },
+		atom.Attempts(2, atom.Constant(time.Minute)))
+	root := flow.Linear("f", list, flow.Each("each", items, flow.Linear("item", fails)).Tolerate(30).WithParallelism(30))
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		log := engine.FromSlog(slog.New(slog.NewTextHandler(&out, nil)))
+		eng, err := engine.New(root, memstore.New(), engine.WithLogger(log))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := eng.Start(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+		defer stop()
+		if err := eng.Serve(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for _, event := range []string{"atom.retrying", "atom.failed", "run.started", "run.ended"} {
+			if n := strings.Count(out.String(), "msg="+event+" "); n > 12 {
+				t.Errorf("%d lines of %s", n, event)
+			}
+		}
+	})
+}

@@ -41,7 +41,7 @@ func (c *children) driveChildRuns() {
 				return
 			}
 			defer s.leave()
-			m := Mode{Slot: s, Places: s.Places, Unload: c.mode.Unload, Quiet: c.mode.Quiet, lines: c.notices.lines}
+			m := Mode{Slot: s, Places: s.Places, Unload: c.mode.Unload, Quiet: c.mode.Quiet}
 			for made, again := f.made, true; again; made, again = nil, c.drivenOnce(f.id) {
 				err := c.env.Runs.DriveChild(c.calls.Context(), f.id, made, m)
 				if store, broken := errors.AsType[*session.StoreError](err); broken { // no process drives the child

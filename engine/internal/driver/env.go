@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
@@ -36,6 +37,8 @@ type Env struct {
 	Tasks     Tasks // tasks of growing flows; may be nil
 	Runs      Runs
 	Suspend   <-chan struct{} // closed when all runs must come to rest
+	logs      sync.Map        // the *lines of runs that are driven, or wait, by their ids
+	bounded   atomic.Int32    // number of these
 	GivenUp   atomic.Int64    // calls and answers that ignored a request to stop
 }
 

@@ -70,7 +70,8 @@ type Event struct {
 type notices struct {
 	watched bool        // there are observers, or every event is logged
 	level   hclog.Level // the lowest level that is logged
-	lines   *lines      // of a growing flow's run, or of that above it; nil if there is none
+	lines   *lines      // of a growing flow's run, or of a run above it; nil if there is none
+	above   *lines      // of a run above it
 	list    []Event     // passed on after the commit of the changes that they report
 }
 

@@ -20,8 +20,9 @@ var errTaken = errors.New("engine: another goroutine drives the run")
 // phases. The driving goroutine makes a single call itself, which saves a switch of goroutines. If a request
 // arrives during that call, another goroutine takes the run over and drives it. Live gives up an answer that blocks
 // the run.
-func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) error {
-	defer d.boundLog()()
+func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) (err error) {
+	end := d.boundLog()
+	defer func() { end(err) }()
 	d.env.Inbox.Join(d.Claim.Run, &d.att, d.Mode.Since)
 	defer d.env.Requests.Left(d.Claim.Run)
 	defer d.env.Inbox.Leave(d.Claim.Run, &d.att)

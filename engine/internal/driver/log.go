@@ -2,6 +2,7 @@ package driver
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -105,8 +106,8 @@ func logEvent(log hclog.Logger, ev *Event) {
 //limit:and child runs | {} | logged at debug, and counted by `lines.left_out`
 const maxLines = 10
 
-// lines is the log of a run that grows, and of the child runs that are driven beside it. Because the same code may run
-// for each of very many items, it logs only the first lines of each event and level, and counts the others.
+// lines is the log of a run that grows, and of the runs below it that the same process drives. Because the same code
+// may run for each of very many items, it logs only the first lines of each event and level, and counts the others.
 type lines struct {
 	hclog.Logger
 
@@ -116,17 +117,21 @@ type lines struct {
 
 // Log implements [hclog.Logger].
 func (l *lines) Log(level hclog.Level, event string, attributes ...any) {
-	if level > hclog.Debug {
-		l.mu.Lock()
-		line := logLine{event, level}
-		l.written[line]++
-		full := l.written[line] > maxLines
-		l.mu.Unlock()
-		if full {
-			level = hclog.Debug
-		}
+	if level > hclog.Debug && l.full(logLine{event, level}) {
+		level = hclog.Debug
 	}
 	l.Logger.Log(level, event, attributes...)
+}
+
+// full counts a line, and reports whether it is left out.
+func (l *lines) full(line logLine) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.written == nil {
+		return false
+	}
+	l.written[line]++
+	return l.written[line] > maxLines
 }
 
 // Debug, Info, Warn and Error implement [hclog.Logger].
@@ -144,25 +149,47 @@ func (e *Env) logOf(l *lines) hclog.Logger {
 }
 
 // Log returns the log of the run's start and end.
-func (d *Driver) Log() hclog.Logger { return d.env.logOf(d.Mode.lines) }
+func (d *Driver) Log() hclog.Logger { return d.env.logOf(d.notices.above) }
 
-// boundLog bounds the log of a growing flow's run, unless that of a run above it is. The caller calls end when nothing
-// drives the run and its child runs any more.
-func (d *Driver) boundLog() (end func()) {
-	if d.notices.lines = d.Mode.lines; d.notices.lines != nil || !d.Grows() {
-		return func() {}
+// maxBounded bounds the runs that wait, and whose lines are kept for the runs below them.
+const maxBounded = 1000
+
+// boundLog bounds the log of a growing flow's run, and of the runs below it that this process drives until the run
+// rests. The caller calls end with the error of the drive when nothing drives the run any more.
+func (d *Driver) boundLog() (end func(error)) {
+	n, id := &d.notices, d.Claim.Run
+	if n.lines = n.above; n.lines == nil {
+		if !d.Grows() {
+			return func(error) {}
+		}
+		n.lines = &lines{Logger: d.env.Log, written: map[logLine]int{}}
 	}
-	l := &lines{Logger: d.env.Log, written: map[logLine]int{}}
-	d.notices.lines = l
-	return func() { l.tell(&d.run) }
+	kept, known := d.env.logs.LoadOrStore(id, n.lines)
+	if n.lines, _ = kept.(*lines); !known {
+		d.env.bounded.Add(1)
+	}
+	return func(err error) {
+		later := err != nil && !errors.Is(err, ErrStopped) // the run waits, or another goroutine has it
+		if later && d.env.bounded.Load() <= maxBounded || !d.env.logs.CompareAndDelete(id, n.lines) {
+			return
+		}
+		d.env.bounded.Add(-1)
+		if n.above == nil {
+			n.lines.tell(&d.run)
+		}
+	}
 }
 
-// tell logs how many lines were left out. Nothing logs to l meanwhile or afterwards.
+// tell logs how many lines were left out. Runs that another goroutine still drives are logged without a bound then.
 func (l *lines) tell(r *run) {
-	for _, line := range slices.SortedFunc(maps.Keys(l.written), func(a, b logLine) int {
+	l.mu.Lock()
+	written := l.written
+	l.written = nil
+	l.mu.Unlock()
+	for _, line := range slices.SortedFunc(maps.Keys(written), func(a, b logLine) int {
 		return cmp.Or(cmp.Compare(a.event, b.event), cmp.Compare(a.level, b.level))
 	}) {
-		if n := l.written[line] - maxLines; n > 0 {
+		if n := written[line] - maxLines; n > 0 {
 			l.Logger.Log(line.level, logevent.LinesLeftOut, "run", r.Claim.Run, "flow", r.about.Flow,
 				"event", line.event, "count", n)
 		}

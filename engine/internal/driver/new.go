@@ -28,7 +28,6 @@ type Mode struct {
 	Since  inbox.Mark      // read before the run was loaded
 	Urgent bool            // an answer was given up because a request was pending
 	Answer bool            // only answer requests, and release the run: what is to be executed then makes it due
-	lines  *lines          // of the run that this one is driven beside
 	Begun  func()          // called when the next commit is durable; may be nil
 	Held   bool            // the run is suspended, and only a command resumes it
 	// Yield is called with each phase on Live's goroutine. If it returns false, the run comes to rest. It may be
@@ -44,6 +43,9 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim backend.Claim, sn
 	d.env, d.plan, d.ctx, d.storing = env, plan, ctx, context.WithoutCancel(ctx)
 	d.secrets, d.trace, d.job, d.rests = run.Secrets, run.Trace, run.Job, run.State.Ended() || run.Hold
 	d.notices.level = lowestLevel(env.Log)
+	if above, driven := env.logs.Load(run.Parent); driven {
+		d.notices.above, _ = above.(*lines)
+	}
 	d.notices.watched = len(env.Observers) > 0 || d.notices.level == hclog.Debug
 	d.connect()
 	d.stack.size = run.Undos
