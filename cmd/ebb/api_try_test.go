@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,7 +100,8 @@ func plain(t *testing.T, v any) string {
 	return strings.TrimSpace(string(text))
 }
 
-// TestTryEnds: a machine that goes round for ever, or grows without end, is ended.
+// TestTryEnds: a machine that goes round for ever, or grows without end, is ended by a limit of the run, or by the time
+// that a busy machine takes to reach it.
 func TestTryEnds(t *testing.T) {
 	t.Parallel()
 	w := newAPIWorld(t, memstore.New(), nil)
@@ -109,10 +111,22 @@ func TestTryEnds(t *testing.T) {
 		"grows":  `{"StartAt": "A", "States": {"A": {"Type": "Pass", "Parameters": {"a.$": "$", "b.$": "$"}, "Next": "C"}, "C": {"Type": "Choice", "Choices": [{"Variable": "$$.State.Name", "StringEquals": "x", "Next": "Z"}], "Default": "A"}, "Z": {"Type": "Succeed"}}}`,
 		"answer": `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:us-east-1:111111111111:activity:x", "End": true}}}`,
 	} {
-		tried := w.ask(http.StatusOK, http.MethodPost, "try", "", object(t, map[string]any{"text": text}))
-		run, _ := tried["run"].(map[string]any)
-		if waits := tried["waiting"] == true; waits != (name == "answer") || !waits && run["state"] != "FAILURE" {
-			t.Errorf("%s: %v", name, tried)
+		body := strings.NewReader(object(t, map[string]any{"text": text}))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/try", body)
+		r.Header.Set("Content-Type", "application/json")
+		rec := httptest.NewRecorder()
+		w.handler.ServeHTTP(rec, r)
+		var tried struct {
+			Waiting bool
+			Run     struct{ State string }
+			Detail  string
+		}
+		if err := json.Unmarshal(rec.Body.Bytes(), &tried); err != nil {
+			t.Fatal(err)
+		}
+		ended := tried.Run.State == "FAILURE" || strings.Contains(tried.Detail, "did not end in time")
+		if waits := name == "answer"; tried.Waiting != waits || ended == waits {
+			t.Errorf("%s: %d %+v", name, rec.Code, tried)
 		}
 	}
 }
