@@ -39,8 +39,8 @@ func (s *Scheduler) IsAbandoned() bool { return s.stopReason.halted }
 // IsEnding reports whether the run is being ended from outside.
 func (s *Scheduler) IsEnding() bool { return s.isEnding() }
 
-// StopFollows sets whether a stop of the run is the next event. Then the run does not come to rest before it, though all
-// atoms have succeeded.
+// StopFollows sets whether a stop of the run is the next event. Then the run does not come to rest before it, though
+// all atoms have succeeded.
 func (s *Scheduler) StopFollows(follows bool) { s.stopReason.follows = follows }
 
 // endFromOutside makes the run end with a pending outcome. It cancels running calls. If undo is true, it undoes all
