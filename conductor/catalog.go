@@ -316,8 +316,10 @@ func ofStore(err error) error {
 // An unknownError is the error for a flow that another conductor may know.
 type unknownError struct{ what string }
 
+// Error names the flow.
 func (e *unknownError) Error() string { return "conductor: " + e.what }
 
+// Unwrap returns [storage.ErrNotFound], so that the conductor leaves the run to others.
 func (*unknownError) Unwrap() error { return storage.ErrNotFound }
 
 // names lists the flows in the catalog, for messages.

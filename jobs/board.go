@@ -168,6 +168,7 @@ func (b *Board) checkInputs(ctx context.Context, list []storage.Job) error {
 // An inputError says why an input does not fit. It wraps [storage.ErrInvalid], and has a text of its own.
 type inputError struct{ error }
 
+// Unwrap returns [storage.ErrInvalid], in place of the reason, whose text the error has.
 func (e *inputError) Unwrap() error { return storage.ErrInvalid }
 
 // Claim claims up to w.Limit jobs: larger priority first, then in the order of posting. If there are no jobs, it

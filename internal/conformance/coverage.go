@@ -124,7 +124,7 @@ func clipped(miss string) string {
 // reasons say why a record does not agree, by a part of the text of the miss.
 var reasons = map[string]string{
 	"test_service_lambda_map_timeout": "four iterations time out at one moment. Which of them fails the Map is not " +
-		"fixed. A test of the language alone ends the others at once, so that their ends are not noted.",
+		"fixed. A test without an engine does not note the ends of the others.",
 	"invalid-json-surround-syntax-extra-spaces": "a JSONata expression over two lines, which another validator refuses " +
 		"and AWS runs.",
 	"valid-task-credentials": "Credentials without a RoleArn, which AWS refuses (recorded).",

@@ -30,6 +30,7 @@ func Handler(store storage.Store) http.Handler { return &handler{backend.Of(stor
 
 type handler struct{ store backend.Store }
 
+// ServeHTTP implements [http.Handler].
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
