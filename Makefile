@@ -10,6 +10,7 @@ EBB_BENCH_DSN ?=
 EBB_BENCH_RUNS ?= 1000000
 EBB_SOAK_POSTGRES ?= 10m
 EBB_STORM ?= 30m
+VERSION ?= v0.1.0
 
 .PHONY: help
 help: ## list the tasks
@@ -18,6 +19,15 @@ help: ## list the tasks
 .PHONY: build
 build: ## build bin/ebb, one static binary
 	CGO_ENABLED=0 go build -trimpath -o bin/ebb ./cmd/ebb
+
+.PHONY: release
+release: ## make the release VERSION (v0.1.0) of what is committed, in dist
+	@git diff --quiet HEAD || { echo "there are changes that are not committed"; exit 1; }
+	cd tools/release && GOWORK=off go run . -version $(VERSION) -out ../../dist
+
+.PHONY: tags
+tags: ## make the commit and the tags of the release VERSION (v0.1.0) of all modules; then git push origin --tags
+	bash tools/release/tag $(VERSION)
 
 .PHONY: test
 test: ## run all tests of all modules, without those that take long

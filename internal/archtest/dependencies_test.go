@@ -54,8 +54,8 @@ var dependencySections = []dependencySection{
 		func(goMod string, _ bool) bool { return goMod == theCommand }, true,
 	},
 	{
-		"Modules that only test",
-		"These modules have workspaces of their own, which `.ci/run` tests. For them it also installs the SDK for JavaScript " +
+		"Modules that only test or release",
+		"These modules are outside of `go.work`, and `.ci/run` tests them. For them it also installs the SDK for JavaScript " +
 			"(`@aws-sdk/client-sfn`) and `axe-core` from npm, and the AWS CLI and Chromium from Debian. Tests skip where these " +
 			"are missing; `.ci/run` does not accept that of the console's.",
 		func(goMod string, _ bool) bool { return !slices.Contains(library, goMod) && goMod != theCommand }, false,

@@ -13,7 +13,7 @@ import (
 // packages is the import order: a package imports itself and the packages to its left. Each stands for all packages below it, too.
 // Package worker is leftmost: it imports no other package of Ebb.
 var packages = []string{
-	"worker", "states", "atom", "flow", "storage", "engine", "jobs", "conductor", "server", "cmd", "examples", "bench",
+	"worker", "states", "atom", "flow", "storage", "engine", "jobs", "conductor", "server", "cmd", "examples", "bench", "tools",
 }
 
 // commandPackages is the import order within the command.

@@ -18,7 +18,7 @@ type object = map[string]any
 func Document() []byte {
 	s := &schemas{of: object{}, names: map[string]reflect.Type{}}
 	s.schema(reflect.TypeFor[Problem]())
-	version, _ := buildinfo.Read()
+	version, _, _ := buildinfo.Read()
 	paths := object{}
 	for _, r := range routes() {
 		path := Prefix + r.path

@@ -10,7 +10,7 @@ import (
 
 // buildInfo returns a metric whose labels say which program this is.
 func buildInfo() prometheus.Collector {
-	version, revision := buildinfo.Read()
+	version, revision, _ := buildinfo.Read()
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "ebb_build_info", Help: "1; the labels name the program's version, revision and version of Go.",
 	}, []string{"version", "revision", "go"})

@@ -40,7 +40,7 @@ func (s subcommands) describe(ctx context.Context, store *sqlstore.Store, skipsW
 	if err := doctor.Prune(ctx, store); err != nil {
 		return nil, err
 	}
-	version, revision := buildinfo.Read()
+	version, revision, _ := buildinfo.Read()
 	d := &description{store: store, is: doctor.Process{
 		Version: version, Revision: revision, Go: runtime.Version(), SkipsWaits: skipsWaits,
 	}}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -11,13 +12,16 @@ import (
 func (s subcommands) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version of Ebb",
+		Short: "Print the version of Ebb, its commit and the date of the commit",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			version, revision := buildinfo.Read()
+			version, revision, date := buildinfo.Read()
 			return s.Emit(map[string]string{
-				"version": version, "revision": revision, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
-			}, "ebb %s %s (%s, %s/%s)", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				"version": version, "revision": revision, "date": date,
+				"go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+			}, "ebb %s, commit %s of %s (%s, %s/%s)",
+				version, cmp.Or(revision, "unknown"), cmp.Or(date, "an unknown date"),
+				runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},
 	}
 }

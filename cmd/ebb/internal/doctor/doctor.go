@@ -96,7 +96,7 @@ func (d *doctor) examine(ctx context.Context, s *session.Session) error {
 
 // program reports which ebb this is.
 func (d *doctor) program() {
-	version, revision := buildinfo.Read()
+	version, revision, _ := buildinfo.Read()
 	d.findf("program", OK, "", "ebb %s %s, %s", version, cmp.Or(revision, "without revision"), runtime.Version())
 }
 
