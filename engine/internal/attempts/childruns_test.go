@@ -32,28 +32,28 @@ func TestChildRuns(t *testing.T) {
 	w := begun(t, flow.Unordered("f", deferrable("task"), child("undone", true), child("kept", false)))
 	w.Load(&backend.Snapshot{})
 	var paths []string
-	for u := range w.Parents() {
-		paths = append(paths, w.Path(u))
-		if id := w.RunOf(u); id != "r/"+w.Path(u) || w.ChildOf(u).Flow != "g"+w.Path(u) ||
-			w.Reverts(u) != (w.Path(u) == "undone") {
-			t.Errorf("%s begins %q, %+v", w.Path(u), id, w.ChildOf(u))
+	for u := range w.Parents {
+		paths = append(paths, u.Path)
+		if id := w.RunOf(u); id != "r/"+u.Path || attempts.ChildOf(u).Flow != "g"+u.Path ||
+			u.Reverts() != (u.Path == "undone") {
+			t.Errorf("%s begins %q, %+v", u.Path, id, attempts.ChildOf(u))
 		}
-		if ev, tell := w.Begun(u, "id"); tell {
+		if ev, tell := attempts.Begun(u, "id"); tell {
 			t.Errorf("it does not wait for its run: %+v", ev)
 		}
 	}
 	same(t, "parents", paths, "undone", "kept")
-	u, known := w.ParentOf("r/undone")
-	if !known || w.Runs() != 2 || w.IsUndone(u) {
-		t.Errorf("got %+v, %v, %d", u, known, w.Runs())
+	u := w.ParentOf("r/undone")
+	if u == nil || w.Runs() != 2 || attempts.IsUndone(u) {
+		t.Errorf("got %+v, %d", u, w.Runs())
 	}
-	w.Record(u).State = states.TaskReverting
-	if ev := u.Undone(); !w.IsUndone(u) || ev.Kind != scheduler.Completed || !ev.Revert || ev.Result == nil {
+	u.Rec.State = states.TaskReverting
+	if ev := attempts.Undone(u); !attempts.IsUndone(u) || ev.Kind != scheduler.Completed || !ev.Revert || ev.Result == nil {
 		t.Errorf("got %+v", ev)
 	}
 	w.DropRun("r/undone")
 	w.AwaitRun("r/next", u)
-	if _, had := w.ParentOf("r/undone"); had || w.Runs() != 2 {
+	if w.ParentOf("r/undone") != nil || w.Runs() != 2 {
 		t.Error("the unit waits for the run that it was")
 	}
 }
@@ -63,15 +63,15 @@ func TestChildNodes(t *testing.T) {
 	t.Parallel()
 	w := begun(t, flow.Growing("f", growing{}))
 	w.Load(&backend.Snapshot{})
-	u, known := w.ParentOf("r/child")
-	if n := u.Node; !known || n.Path != "child" || w.ChildOf(u) != n.Spec.Child || w.Reverts(u) {
+	u := w.ParentOf("r/child")
+	if n := u.Grown(); n == nil || n.Path != "child" || attempts.ChildOf(u) != n.Spec.Child || u.Reverts() {
 		t.Fatalf("got %+v", u)
 	}
-	if _, tell := w.Begun(u, "id"); tell {
+	if _, tell := attempts.Begun(u, "id"); tell {
 		t.Error("a node that waits for its run is told")
 	}
 	u.Node.Spec.Child.Detached = true
-	if ev, tell := w.Begun(u, "id"); !tell || ev.Kind != scheduler.Completed || string(ev.Result.JSON()) != `"id"` {
+	if ev, tell := attempts.Begun(u, "id"); !tell || ev.Kind != scheduler.Completed || string(ev.Result.JSON()) != `"id"` {
 		t.Errorf("detached: got %+v, %v", ev, tell)
 	}
 	w.DropRun("r/child")
@@ -79,11 +79,11 @@ func TestChildNodes(t *testing.T) {
 		t.Error("a detached run is awaited")
 	}
 	u.Node.Spec.Token = "t"
-	if _, tell := w.Begun(u, "id"); tell {
+	if _, tell := attempts.Begun(u, "id"); tell {
 		t.Error("a detached run is told, though the holder of the token ends the node")
 	}
 	u.Node.Spec.Report = true
-	if ev, tell := w.Begun(u, "id"); !tell || ev.Kind != scheduler.Deferred || ev.Node != u.Node {
+	if ev, tell := attempts.Begun(u, "id"); !tell || ev.Kind != scheduler.Deferred || ev.Unit != u {
 		t.Errorf("reported: got %+v, %v", ev, tell)
 	}
 }
@@ -92,17 +92,17 @@ func TestChildNodes(t *testing.T) {
 func TestRunEnded(t *testing.T) {
 	t.Parallel()
 	w := begun(t, flow.Unordered("f", child("kept", false)))
-	u := attempts.Unit{}
+	u := w.s.Unit(0)
 	failed := &storage.Message{Failure: &atom.Failure{Code: "No", Atom: "in", Untaken: true}}
-	ev := w.RunEnded(u, failed)
+	ev := attempts.RunEnded(u, failed)
 	if ev.Kind != scheduler.Completed || ev.RunEnd != flow.RunFailed || ev.Failure.Untaken || !failed.Failure.Untaken {
 		t.Errorf("got %+v", ev)
 	}
-	if w.Fit(&ev, u); ev.Failure.Atom != "kept/in" {
+	if attempts.Fit(&ev, u); ev.Failure.Atom != "kept/in" {
 		t.Errorf("the failure is at %s", ev.Failure.Atom)
 	}
 	ev.Failure = &atom.Failure{}
-	if w.Fit(&ev, u); ev.Failure.Atom != "kept" {
+	if attempts.Fit(&ev, u); ev.Failure.Atom != "kept" {
 		t.Errorf("the failure is at %s", ev.Failure.Atom)
 	}
 	for want, m := range map[flow.RunEnd]*storage.Message{
@@ -110,22 +110,22 @@ func TestRunEnded(t *testing.T) {
 		flow.RunTimedOut: {Note: atom.MustEncode(flow.RunTimedOut), Failure: &atom.Failure{}},
 		flow.RunFailed:   {Note: atom.MustEncode(flow.RunOpen), Failure: &atom.Failure{}},
 	} {
-		if got := w.RunEnded(u, m).RunEnd; got != want {
+		if got := attempts.RunEnded(u, m).RunEnd; got != want {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	}
-	ev = w.RunEnded(u, &storage.Message{Body: atom.MustEncode("x")})
-	if w.Fit(&ev, u); ev.Result != nil || ev.Failure.Code != atom.CodeBadResult ||
+	ev = attempts.RunEnded(u, &storage.Message{Body: atom.MustEncode("x")})
+	if attempts.Fit(&ev, u); ev.Result != nil || ev.Failure.Code != atom.CodeBadResult ||
 		!strings.Contains(ev.Failure.Message, "the output of the run is no result of the atom: ") {
 		t.Errorf("got %+v", ev)
 	}
-	ev = w.RunEnded(u, &storage.Message{Body: atom.MustEncode(map[string]int{"in": 1})})
-	if w.Fit(&ev, u); ev.Failure != nil || string(ev.Result.JSON()) != `{"in":1}` {
+	ev = attempts.RunEnded(u, &storage.Message{Body: atom.MustEncode(map[string]int{"in": 1})})
+	if attempts.Fit(&ev, u); ev.Failure != nil || string(ev.Result.JSON()) != `{"in":1}` {
 		t.Errorf("got %+v", ev)
 	}
-	node := attempts.Unit{Node: &scheduler.Node{Path: "n"}, Atom: -1}
-	ev = w.RunEnded(node, failed)
-	if w.Fit(&ev, node); ev.Failure.Atom != "in" {
+	node := w.node("n", &flow.Spec{})
+	ev = attempts.RunEnded(node, failed)
+	if attempts.Fit(&ev, node); ev.Failure.Atom != "in" {
 		t.Errorf("the language of a node hears of %s", ev.Failure.Atom)
 	}
 }

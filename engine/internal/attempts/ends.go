@@ -44,10 +44,8 @@ func (t *Table) BySignal(m *storage.Message) *Attempt {
 	return nil
 }
 
-// Awaits reports whether the scheduler waits for the end of an attempt, because its call has ended.
-func (t *Table) Awaits(a *Attempt) bool {
-	return a.Revert || a.Unit != Unknown && t.Record(a.Unit).Awaits()
-}
+// Awaited reports whether the scheduler waits for the end of an attempt, because its call has ended.
+func (a *Attempt) Awaited() bool { return a.Revert || a.Unit != nil && a.Awaits() }
 
 // EndOf turns a message that ends an attempt into an event. If the result does not fit the task, the attempt fails.
 func (t *Table) EndOf(a *Attempt, m *storage.Message) scheduler.Event {
@@ -61,16 +59,16 @@ func (t *Table) EndOf(a *Attempt, m *storage.Message) scheduler.Event {
 	}
 	if err := t.CheckResult(a, ev.Result); err != nil {
 		ev.Result = nil
-		ev.Failure = t.badResult(a.Unit,
+		ev.Failure = badResult(a.Unit,
 			fmt.Sprintf("the %s that ended the attempt carries no result of it", m.Kind), err)
 	}
 	return ev
 }
 
 // badResult returns the failure of an attempt whose end has no result of its unit.
-func (t *Table) badResult(u Unit, what string, err error) *atom.Failure {
+func badResult(u *scheduler.Unit, what string, err error) *atom.Failure {
 	return &atom.Failure{
-		Atom: t.Path(u), Attempt: int(t.Record(u).Attempt), Code: atom.CodeBadResult,
+		Atom: u.Path, Attempt: int(u.Rec.Attempt), Code: atom.CodeBadResult,
 		Message: clip.Text(what+": "+err.Error(), atom.MaxFailureText),
 	}
 }
@@ -86,8 +84,8 @@ func ValueOf(v atom.Value) atom.Value {
 // CheckResult returns an error if the value cannot be a result of what the attempt executes. A task of a language is
 // checked if the language has it itself; other nodes take any value.
 func (t *Table) CheckResult(a *Attempt, v atom.Value) error {
-	if a.Node == nil {
-		return fits(&t.plan.Atoms[a.Atom], v)
+	if a.Planned != nil {
+		return fits(a.Planned, v)
 	}
 	l, ok := t.language().(flow.TaskLanguage)
 	if !ok {
@@ -112,18 +110,18 @@ func fits(task resultChecker, v atom.Value) (err error) {
 
 // Expire ends an attempt that only a signal can end, because its time limit has passed.
 func (t *Table) Expire(a *Attempt) scheduler.Event {
-	ev, path := a.Ended(), t.Path(a.Unit)
+	ev, path := a.Ended(), a.Path
 	ev.Failure = overdue(&a.Token, storage.ScheduleToClose)
-	ev.Failure.Atom, ev.Failure.Attempt = path, int(t.Record(a.Unit).Attempt)
+	ev.Failure.Atom, ev.Failure.Attempt = path, int(a.Rec.Attempt)
 	t.Close(path, true)
 	return ev
 }
 
 // Overdue returns the failure of an attempt that has exceeded a limit of its token. It says whether any worker ever
 // took the work of the task.
-func (t *Table) Overdue(a *Attempt, limit storage.TokenLimit) *atom.Failure {
+func (a *Attempt) Overdue(limit storage.TokenLimit) *atom.Failure {
 	f := overdue(&a.Token, limit)
-	f.Untaken = t.Record(a.Unit).NoneBegunBefore() && a.Untaken()
+	f.Untaken = a.Rec.NoneBegunBefore() && a.Untaken()
 	return f
 }
 

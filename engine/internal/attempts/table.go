@@ -17,7 +17,7 @@ import (
 
 // An Attempt is one that a party outside the run may end, with its token or a signal.
 type Attempt struct {
-	Unit
+	*scheduler.Unit // nil for a loaded revert of a grown node that the scheduler does not know yet
 
 	Token  storage.Token    // as last read, without its values; ID is "" if only a signal ends the attempt
 	Early  *storage.Message // the end that arrived before the attempt's own call ended, or before its unit was known
@@ -39,15 +39,15 @@ type Table struct {
 	found     []storage.TimerRow  // the timers that the run was loaded with
 	open      map[string]*Attempt // by path
 	signals   int
-	handOvers []handOver   // calls handed to workers that the scheduler was not told of yet
-	withdrawn []Withdrawal // of which the scheduler was not told yet
-	runs      map[string]Unit
+	handOvers []handOver                 // calls handed to workers that the scheduler was not told of yet
+	withdrawn []Withdrawal               // of which the scheduler was not told yet
+	runs      map[string]*scheduler.Unit // the units that wait for the ends of runs
 }
 
 // Init prepares the table of a run. If skip is true, waits end at once; limits of time hold.
 func (t *Table) Init(run string, plan *flow.Plan, s *scheduler.Scheduler, draft *checkpoint.Draft, skip bool) {
 	t.run, t.plan, t.s, t.draft, t.skip = run, plan, s, draft, skip
-	t.open, t.runs = map[string]*Attempt{}, map[string]Unit{}
+	t.open, t.runs = map[string]*Attempt{}, map[string]*scheduler.Unit{}
 }
 
 // Len returns the number of attempts that parties may end, without child runs.
@@ -57,7 +57,7 @@ func (t *Table) Len() int { return len(t.open) }
 func (t *Table) At(path string) *Attempt { return t.open[path] }
 
 // Of returns the attempt of a unit; nil if no party may end it.
-func (t *Table) Of(u Unit) *Attempt { return t.open[t.Path(u)] }
+func (t *Table) Of(u *scheduler.Unit) *Attempt { return t.open[u.Path] }
 
 // Signals returns how many attempts have begun to wait for a signal.
 func (t *Table) Signals() int { return t.signals }
@@ -67,31 +67,31 @@ func (t *Table) Signals() int { return t.signals }
 func (t *Table) Open(cmd *scheduler.Command) *Attempt {
 	var limit time.Duration
 	var a *Attempt // allocated only for an attempt with a token or a signal, because most have none
-	if n := cmd.Node; n != nil {
+	if n := cmd.Unit.Node; n != nil {
 		if n.Spec.Token == "" {
 			return nil
 		}
 		limit = n.Spec.Timeout
-		a = &Attempt{Unit: UnitOf(cmd)}
+		a = &Attempt{Unit: cmd.Unit}
 		a.Token.ID, a.Token.Heartbeat = n.Spec.Token, n.Spec.Heartbeat
 		if a.Token.Queue = QueueOf(n); a.Token.Queue != "" {
 			a.Token.Priority = n.Spec.Priority
 			a.Token.ScheduleToStart, a.Token.StartToClose = n.Spec.ToStart, n.Spec.ToClose
 		}
 	} else {
-		of := &t.plan.Atoms[cmd.Atom]
+		of := cmd.Unit.Planned
 		def := of.Deferral()
 		if def == nil {
 			return nil
 		}
 		limit = def.Deadline
-		a = &Attempt{Unit: UnitOf(cmd)}
+		a = &Attempt{Unit: cmd.Unit}
 		if a.signal = of.Signal(); a.signal == "" {
 			a.Token.ID, a.Token.Heartbeat = tasktoken.New(), def.Heartbeat
 		}
 	}
-	path := t.Path(a.Unit)
-	if had := t.open[path]; had != nil && (cmd.Node == nil || had.Token.ID == a.Token.ID) {
+	path := a.Path
+	if had := t.open[path]; had != nil && (cmd.Unit.Planned != nil || had.Token.ID == a.Token.ID) {
 		had.Unit = a.Unit
 		return had
 	}
@@ -102,7 +102,7 @@ func (t *Table) Open(cmd *scheduler.Command) *Attempt {
 	}
 	a.Token.Incarnation, a.Token.Attempt = int(cmd.Rec.Incarnation), int(cmd.Rec.Attempt)
 	if a.Token.Queue != "" {
-		t.s.MarkQueued(cmd.Node, cmd.Atom)
+		cmd.Unit.MarkQueued()
 	}
 	t.draft.Token(a.Token)
 	return a
@@ -152,9 +152,9 @@ func (a *Attempt) SetToken(k *storage.Token) {
 // Load restores the attempts of a loaded run: open tokens, used tokens, which messages in the inbox show, and what only
 // a signal or a child run can end.
 func (t *Table) Load(snap *backend.Snapshot) {
-	nodes := map[string]Unit{}
+	nodes := map[string]*scheduler.Unit{}
 	for n := range t.s.Open {
-		nodes[n.Path] = Unit{n, -1}
+		nodes[n.Path] = &n.Unit
 	}
 	for i := range snap.Tokens {
 		t.load(&snap.Tokens[i], nodes)
@@ -167,48 +167,50 @@ func (t *Table) Load(snap *backend.Snapshot) {
 		}
 	}
 	for i := range t.plan.Atoms {
-		of := &t.plan.Atoms[i]
-		if name := of.Name(); of.Signal() != "" && t.s.Record(int32(i)).Awaits() && t.open[name] == nil {
-			t.open[name] = &Attempt{Unit: Unit{Atom: int32(i)}, signal: of.Signal()}
+		u := t.s.Unit(int32(i))
+		if signal := u.Planned.Signal(); signal != "" && u.Awaits() && t.open[u.Path] == nil {
+			t.open[u.Path] = &Attempt{Unit: u, signal: signal}
 		}
 	}
-	for u := range t.Parents() {
-		if !t.ChildOf(u).Detached {
+	for u := range t.Parents {
+		if !ChildOf(u).Detached {
 			t.runs[t.RunOf(u)] = u
 		}
 	}
 	t.found = snap.Timers
 	for _, row := range snap.Timers { // the other timers are set again with their waits
-		if a := t.open[row.Path]; row.Kind == storage.TimerToken && a != nil && a.Unit != Unknown {
+		if a := t.open[row.Path]; row.Kind == storage.TimerToken && a != nil && a.Unit != nil {
 			t.Set(a.limit(), row.Due)
 		}
 	}
 }
 
-func (t *Table) load(k *storage.Token, nodes map[string]Unit) {
-	u, known := nodes[k.Path]
-	if i := t.plan.Index(k.Path); !known && i >= 0 && !t.grows() {
-		u = Unit{Atom: i}
-	} else if !known {
-		u = Unknown
+func (t *Table) load(k *storage.Token, nodes map[string]*scheduler.Unit) {
+	u := nodes[k.Path]
+	if i := t.plan.Index(k.Path); u == nil && i >= 0 && !t.grows() {
+		u = t.s.Unit(i)
 	}
 	a := &Attempt{Unit: u}
 	a.SetToken(k)
-	if u != Unknown && k.Queue != "" {
-		t.s.MarkQueued(u.Node, u.Atom)
+	if u != nil && k.Queue != "" {
+		u.MarkQueued()
 	}
-	if u.Atom >= 0 && u.Node == nil {
-		a.signal = t.plan.Atoms[u.Atom].Signal()
+	if u != nil && u.Planned != nil {
+		a.signal = u.Planned.Signal()
 	}
 	t.open[k.Path] = a
 }
+
+// Interrupted reports whether the process died that made the call of the attempt, which is no revert, and the call was
+// not made again yet.
+func (a *Attempt) Interrupted() bool { return a.Unit != nil && !a.Revert && a.Unit.Interrupted() }
 
 // Interrupted returns the attempts that other parties have ended, and whose calls were interrupted, in the order of
 // these ends.
 func (t *Table) Interrupted() []*Attempt {
 	var ended []*Attempt
 	for _, a := range t.open {
-		if a.Early != nil && !a.Revert && t.s.Interrupted(a.Node, a.Atom) {
+		if a.Early != nil && a.Interrupted() {
 			ended = append(ended, a)
 		}
 	}
@@ -217,10 +219,10 @@ func (t *Table) Interrupted() []*Attempt {
 }
 
 // Early yields the executions of nodes that another party has ended, and whose own calls have not ended.
-func (t *Table) Early() iter.Seq[Unit] {
-	return func(yield func(Unit) bool) {
+func (t *Table) Early() iter.Seq[*scheduler.Unit] {
+	return func(yield func(*scheduler.Unit) bool) {
 		for _, a := range t.open {
-			if a.Early != nil && !a.Revert && a.Node != nil && a.Node.Executes() && !yield(a.Unit) {
+			if a.Early != nil && !a.Revert && a.Grown() != nil && a.Executes() && !yield(a.Unit) {
 				return
 			}
 		}

@@ -56,12 +56,18 @@ func begun(t *testing.T, root flow.Node) *world {
 	return w
 }
 
+// node returns the unit of a grown node.
+func (w *world) node(path string, spec *flow.Spec) *scheduler.Unit {
+	return w.s.Unwind(scheduler.Loaded{Path: path, Spec: spec})
+}
+
 // committed empties the draft, as a commit does.
 func (w *world) committed() { w.draft.Renew() }
 
 // execute returns the command that executes an atom of the plan.
 func (w *world) execute(a int32) *scheduler.Command {
-	return &scheduler.Command{Op: scheduler.Execute, Atom: a, Rec: *w.s.Record(a)}
+	u := w.s.Unit(a)
+	return &scheduler.Command{Op: scheduler.Execute, Unit: u, Rec: u.Rec}
 }
 
 // deferrable is an atom that holds its token for an hour at most, with a heartbeat each minute.
@@ -167,7 +173,7 @@ func TestEndOf(t *testing.T) {
 		if ev.Failure != nil {
 			code = ev.Failure.Code
 		}
-		if ev.Kind != scheduler.Completed || ev.Atom != 0 || !ev.ByToken || ev.Revert != c.revert || code != c.code ||
+		if ev.Kind != scheduler.Completed || ev.Unit != w.s.Unit(0) || !ev.ByToken || ev.Revert != c.revert || code != c.code ||
 			string(ev.Result.JSON()) != c.result && (c.result != "" || ev.Result != nil) {
 			t.Errorf("%s: got %+v", c.name, ev)
 		}
@@ -224,7 +230,7 @@ func TestOverdue(t *testing.T) {
 		storage.HeartbeatLimit: atom.CodeHeartbeatLost, storage.ScheduleToClose: atom.CodeTimeout,
 	}
 	for limit, code := range want {
-		if f := w.Overdue(a, limit); f.Code != code || f.Atom != "approve" || f.Attempt != 1 || f.Untaken {
+		if f := a.Overdue(limit); f.Code != code || f.Atom != "approve" || f.Attempt != 1 || f.Untaken {
 			t.Errorf("limit %v: got %+v", limit, f)
 		}
 	}
@@ -237,7 +243,7 @@ func TestOverdue(t *testing.T) {
 		k.Queue = "q"
 		change(&k)
 		b := attempts.Attempt{Unit: a.Unit}
-		if b.SetToken(&k); w.Overdue(&b, storage.ScheduleToStart).Untaken != (name == "untaken") {
+		if b.SetToken(&k); b.Overdue(storage.ScheduleToStart).Untaken != (name == "untaken") {
 			t.Errorf("%s: the failure says the opposite", name)
 		}
 	}
@@ -256,12 +262,12 @@ func TestSeal(t *testing.T) {
 	}
 	w.At("ended").Token.State = storage.TokenCompleted
 	w.At("queued").Token.Queue, w.At("taken").Token.Queue, w.At("taken").Token.Take = "q", "q", 1
-	w.s.Record(4).State++ // not RUNNING
+	w.s.Unit(4).Rec.State++ // not RUNNING
 	w.Load(&backend.Snapshot{Tokens: []storage.Token{{ID: "x", Path: "nobody's"}}})
 	w.committed()
 	given := map[string]bool{}
 	for _, g := range w.Seal() {
-		given[w.Path(g.Unit)] = true
+		given[g.Path] = true
 	}
 	same(t, "given up", slices.Sorted(maps.Keys(given)), "ended", "open", "taken")
 	var closed []string
@@ -293,10 +299,10 @@ func TestWithdraw(t *testing.T) {
 	if w.InQueue(list[0]) || !w.InQueue(list[1]) || w.InQueue(list[2]) {
 		t.Error("the wrong work may be taken")
 	}
-	if !w.IsOpen(list[2]) || w.Withdrawn(list[0]).Untaken || len(w.draft.Used) != 0 || w.Withdrawn(list[2]).Atom != 2 {
+	if !w.IsOpen(list[2]) || w.Withdrawn(list[0]).Untaken || len(w.draft.Used) != 0 || w.Withdrawn(list[2]).Unit != w.s.Unit(2) {
 		t.Error("what workers do not take counts as untaken")
 	}
-	if ev := w.Withdrawn(list[1]); !ev.Untaken || ev.Kind != scheduler.Withdrawn || ev.Atom != 1 || len(w.draft.Used) != 1 {
+	if ev := w.Withdrawn(list[1]); !ev.Untaken || ev.Kind != scheduler.Withdrawn || ev.Unit != w.s.Unit(1) || len(w.draft.Used) != 1 {
 		t.Errorf("got %+v", ev)
 	}
 	w.At("queued").Token.Take = 1
@@ -315,7 +321,7 @@ func TestWithdraw(t *testing.T) {
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	w := begun(t, flow.Unordered("f", deferrable("open"), deferrable("ended"), atom.Awaits[int]("signal", "go", atom.Deferral{})))
-	w.s.Record(2).Ended = flow.EndDeferred
+	w.s.Unit(2).Rec.Ended = flow.EndDeferred
 	w.Load(&backend.Snapshot{
 		Tokens: []storage.Token{
 			{ID: "a", Path: "open", Attempt: 1, Work: atom.Null, Result: atom.Null, Failure: &atom.Failure{}, Queue: "q"},
@@ -336,11 +342,11 @@ func TestLoad(t *testing.T) {
 	if a := w.At("ended"); a.Token.ID != "c" || a.Token.State == storage.TokenOpen {
 		t.Errorf("got %+v", a.Token)
 	}
-	if w.At("gone").Unit != attempts.Unknown || w.Awaits(w.At("gone")) || w.Awaits(w.At("open")) || !w.Awaits(w.At("signal")) {
+	if w.At("gone").Unit != nil || w.At("gone").Awaited() || w.At("open").Awaited() || !w.At("signal").Awaited() {
 		t.Error("the wrong attempts are awaited")
 	}
 	w.At("gone").Revert = true
-	if !w.Awaits(w.At("gone")) {
+	if !w.At("gone").Awaited() {
 		t.Error("a revert that starts again is not awaited")
 	}
 	if at, _ := w.Nearest(); !at.Equal(noon) {

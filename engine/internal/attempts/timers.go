@@ -3,17 +3,19 @@ package attempts
 import (
 	"container/heap"
 	"time"
+
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
 )
 
-// A Key identifies a timer: of a unit, or, if the unit is [Unknown], the run's deadline.
+// A Key identifies a timer: of a unit, or, if the unit is nil, the run's deadline.
 type Key struct {
-	Unit
+	*scheduler.Unit
 
 	Token bool // the timer is a limit of the token of the unit's attempt
 }
 
 // Deadline is the key of the run's deadline.
-var Deadline = Key{Unit: Unknown}
+var Deadline = Key{}
 
 // Timers are the waits of one run, nearest first. Dropped timers stay in the heap until they reach its top.
 type Timers struct {

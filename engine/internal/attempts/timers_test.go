@@ -10,7 +10,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-func key(a int32) attempts.Key { return attempts.Key{Unit: attempts.Unit{Atom: a}} }
+// units are what the timers of tests belong to.
+var units [600]scheduler.Unit
+
+func key(a int32) attempts.Key { return attempts.Key{Unit: &units[a]} }
 
 // TestTimers: the nearest timer comes first, in the order of setting among equals, and dropped ones never.
 func TestTimers(t *testing.T) {
@@ -58,18 +61,18 @@ func TestTimersAtOnce(t *testing.T) {
 // TestWaits: a wait has a row, which goes when it ends. If waits are skipped, it ends at once, unless it is a limit.
 func TestWaits(t *testing.T) {
 	t.Parallel()
-	wait := &scheduler.Command{Atom: -1, Node: &scheduler.Node{Path: "wait", Spec: flow.Spec{Kind: flow.Timer}}}
-	limit := &scheduler.Command{Atom: -1, Node: &scheduler.Node{Path: "limit", Spec: flow.Spec{Kind: flow.Timer, Limits: true}}}
-	retry := &scheduler.Command{Atom: 0}
-	for _, cmd := range []*scheduler.Command{wait, limit, retry} {
-		cmd.Detail = &scheduler.Detail{Due: noon.Add(time.Hour)}
-	}
 	for skip, want := range map[bool]string{false: "wait +1h0m0s", true: "wait +0s"} {
 		w := begun(t, flow.Unordered("f", deferrable("open")))
+		due := func(u *scheduler.Unit, in time.Duration) *scheduler.Command {
+			return &scheduler.Command{Unit: u, Detail: &scheduler.Detail{Due: noon.Add(in)}}
+		}
+		wait := due(w.node("wait", &flow.Spec{Kind: flow.Timer}), time.Hour)
+		limit := due(w.node("limit", &flow.Spec{Kind: flow.Timer, Limits: true}), time.Hour)
+		retry := due(w.s.Unit(0), -time.Hour)
 		w.Init("r", w.plan, w.s, &w.draft, skip)
 		w.SetWait(wait)
 		w.SetWait(limit)
-		w.SetWait(&scheduler.Command{Atom: 0, Detail: &scheduler.Detail{Due: noon.Add(-time.Hour)}})
+		w.SetWait(retry)
 		w.DropWait(retry)
 		same(t, "rows", w.timers(), want, "limit +1h0m0s", "open +-1h0m0s", "open gone")
 		kinds := w.draft.Timers
@@ -78,7 +81,7 @@ func TestWaits(t *testing.T) {
 		}
 		w.committed()
 		w.Fired(attempts.Deadline)
-		w.Fired(key(0))
+		w.Fired(attempts.Key{Unit: w.s.Unit(0)})
 		if same(t, "fired", w.timers(), "open gone"); attempts.Deadline.Kind() != storage.TimerDeadline {
 			t.Error("the deadline has another kind")
 		}

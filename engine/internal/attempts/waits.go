@@ -13,22 +13,28 @@ func (k Key) Kind() storage.TimerKind {
 	switch {
 	case k.Token:
 		return storage.TimerToken
+	case k == Deadline:
+		return storage.TimerDeadline
 	case k.Node != nil && k.Node.Spec.Kind == flow.Timer:
 		return storage.TimerWait
-	case k != Deadline:
-		return storage.TimerRetry
 	default:
-		return storage.TimerDeadline
+		return storage.TimerRetry
 	}
 }
 
 // store stores with the next commit when a timer is due; the zero time deletes it.
-func (t *Table) store(k Key, due time.Time) { t.draft.Timer(t.Path(k.Unit), k.Kind(), due) }
+func (t *Table) store(k Key, due time.Time) {
+	path := "" // of the run itself
+	if k.Unit != nil {
+		path = k.Path
+	}
+	t.draft.Timer(path, k.Kind(), due)
+}
 
 // SetWait sets the timer of a wait. If waits are skipped, it ends at once, unless it limits something.
 func (t *Table) SetWait(cmd *scheduler.Command) {
-	k, due := Key{Unit: UnitOf(cmd)}, cmd.Due
-	if limits := k.Node != nil && k.Node.Spec.Limits; t.skip && !limits && due.After(t.draft.Now) {
+	k, due := Key{Unit: cmd.Unit}, cmd.Due
+	if limits := k.Unit != nil && k.Node != nil && k.Node.Spec.Limits; t.skip && !limits && due.After(t.draft.Now) {
 		due = t.draft.Now
 	}
 	t.Set(k, due)
@@ -37,7 +43,7 @@ func (t *Table) SetWait(cmd *scheduler.Command) {
 
 // DropWait drops the timer of a wait.
 func (t *Table) DropWait(cmd *scheduler.Command) {
-	k := Key{Unit: UnitOf(cmd)}
+	k := Key{Unit: cmd.Unit}
 	t.Drop(k)
 	t.store(k, time.Time{})
 }
@@ -65,7 +71,7 @@ func (t *Table) DropAll() {
 
 // Watch sets the timer for the first limit of the token to pass.
 func (t *Table) Watch(a *Attempt) {
-	if a.Unit == Unknown {
+	if a.Unit == nil {
 		return
 	}
 	k := a.limit()

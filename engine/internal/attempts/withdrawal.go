@@ -13,13 +13,13 @@ import (
 type Withdrawal struct {
 	*Attempt
 
-	key Unit
+	unit *scheduler.Unit
 }
 
 // Withdraw makes the next commit prevent other parties from ending an attempt that is given up. Work that no worker has
 // taken keeps its token until the driver knows that none was faster.
 func (t *Table) Withdraw(cmd *scheduler.Command) {
-	u := UnitOf(cmd)
+	u := cmd.Unit
 	a := t.Of(u)
 	switch {
 	case a == nil || a.Token.ID == "" || a.Token.State != storage.TokenOpen:
@@ -38,7 +38,7 @@ func (t *Table) TakeWithdrawn() (list []Withdrawal) {
 }
 
 // IsOpen reports whether an attempt that is given up has not ended.
-func (t *Table) IsOpen(w Withdrawal) bool { return t.Of(w.key) == w.Attempt }
+func (t *Table) IsOpen(w Withdrawal) bool { return t.Of(w.unit) == w.Attempt }
 
 // InQueue reports whether a worker may take the work of an attempt that is given up, or has taken it since the token
 // was read.
@@ -54,7 +54,7 @@ func (t *Table) Withdrawn(w Withdrawal) scheduler.Event {
 	if untaken {
 		t.Shut(w.Attempt)
 	}
-	return scheduler.Event{Kind: scheduler.Withdrawn, Node: w.key.Node, Atom: w.key.Atom, Untaken: untaken}
+	return scheduler.Event{Kind: scheduler.Withdrawn, Unit: w.unit, Untaken: untaken}
 }
 
 // Seal closes the tokens of a run that is about to be stopped with the next commit. It returns their attempts. Work
@@ -63,7 +63,7 @@ func (t *Table) Seal() (given []Withdrawal) {
 	for _, a := range t.open {
 		// Otherwise its end is in the inbox, perhaps behind what stops the run.
 		isOpen := a.Token.State == storage.TokenOpen
-		if a.Token.ID == "" || a.Unit == Unknown || t.Record(a.Unit).State != states.TaskRunning ||
+		if a.Token.ID == "" || a.Unit == nil || a.Rec.State != states.TaskRunning ||
 			isOpen && a.Token.Queue != "" && a.Token.Take == 0 {
 			continue // also the token of a revert
 		}
@@ -92,7 +92,7 @@ func (t *Table) Void(a *Attempt) {
 }
 
 func (t *Table) void(a *Attempt) {
-	t.draft.Token(storage.Token{ID: a.Token.ID, Run: t.run, Path: t.Path(a.Unit), State: storage.TokenGone})
+	t.draft.Token(storage.Token{ID: a.Token.ID, Run: t.run, Path: a.Token.Path, State: storage.TokenGone})
 	a.Token.State = storage.TokenGone
 }
 

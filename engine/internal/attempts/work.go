@@ -57,38 +57,38 @@ func (t *Table) HandedOver() (ev scheduler.Event, more bool) {
 func (t *Table) HandOver(cmd *scheduler.Command, c *executor.Call) bool {
 	path := c.About.Path
 	a := t.open[path]
-	if had := a != nil && (cmd.Node == nil || cmd.Node.Spec.Token == "" || c.About.Revert ||
-		a.Token.ID == cmd.Node.Spec.Token); !had {
+	if had := a != nil && (cmd.Unit.Planned != nil || cmd.Unit.Node.Spec.Token == "" || c.About.Revert ||
+		a.Token.ID == cmd.Unit.Node.Spec.Token); !had {
 		work := t.workOf(c)
 		if c.Missing != nil {
 			return false
 		}
 		a = t.openWork(cmd, c, work)
 	} else {
-		if u := UnitOf(cmd); a.Unit != u {
+		if u := cmd.Unit; a.Unit != u {
 			a.Unit = u
 			t.Watch(a)
 		}
 		a.Revert = c.About.Revert
 	}
-	ev := scheduler.Event{Kind: scheduler.Deferred, Atom: c.Atom, Node: c.Node, Revert: c.About.Revert}
+	ev := scheduler.Event{Kind: scheduler.Deferred, Unit: cmd.Unit, Revert: c.About.Revert}
 	t.handOvers = append(t.handOvers, handOver{a, path, ev})
 	return true
 }
 
 // openWork puts a call into the queue of its kind of work.
 func (t *Table) openWork(cmd *scheduler.Command, c *executor.Call, work atom.Value) *Attempt {
-	a := &Attempt{Unit: UnitOf(cmd), Revert: c.About.Revert}
+	a := &Attempt{Unit: cmd.Unit, Revert: c.About.Revert}
 	limit := c.Timeout
 	k := &a.Token
 	k.ID, k.Incarnation, k.Attempt, k.Queue = tasktoken.New(), c.About.Incarnation, c.About.Attempt, c.Work
-	if n := cmd.Node; n != nil && !a.Revert {
+	if n := cmd.Unit.Node; n != nil && !a.Revert {
 		k.Heartbeat, k.ScheduleToStart, k.StartToClose = n.Spec.Heartbeat, n.Spec.ToStart, n.Spec.ToClose
 		if n.Spec.Token != "" {
 			k.ID = n.Spec.Token
 		}
 	} else if n == nil && !a.Revert {
-		of := &t.plan.Atoms[cmd.Atom]
+		of := cmd.Unit.Planned
 		k.ScheduleToStart, k.StartToClose = of.ScheduleToStart(), of.StartToClose()
 		if def := of.Deferral(); def != nil {
 			k.Heartbeat = def.Heartbeat
@@ -98,7 +98,7 @@ func (t *Table) openWork(cmd *scheduler.Command, c *executor.Call, work atom.Val
 		}
 	}
 	if !a.Revert {
-		t.s.MarkQueued(cmd.Node, cmd.Atom)
+		cmd.Unit.MarkQueued()
 	}
 	t.add(a, c.About.Path, limit)
 	told := *k

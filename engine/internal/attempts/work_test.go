@@ -34,7 +34,7 @@ func work(t *testing.T, w *world) (told attempts.RemoteWork) {
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	w := begun(t, flow.Unordered("f", deferrable("pack")))
-	if !w.s.NotCalled(nil, 0) || !w.HandOver(w.execute(0), call("pack", atom.MustEncode(7))) || w.s.NotCalled(nil, 0) {
+	if !w.s.Unit(0).NotCalled() || !w.HandOver(w.execute(0), call("pack", atom.MustEncode(7))) || w.s.Unit(0).NotCalled() {
 		t.Fatal("the call is not left to workers")
 	}
 	k := w.draft.Tokens[0]
@@ -46,7 +46,7 @@ func TestHandOver(t *testing.T) {
 		t.Error("the work is kept in memory")
 	}
 	ev, more := w.HandedOver()
-	if !more || ev.Kind != scheduler.Deferred || ev.Atom != 0 || ev.Revert {
+	if !more || ev.Kind != scheduler.Deferred || ev.Unit != w.s.Unit(0) || ev.Revert {
 		t.Errorf("got %+v, %v", ev, more)
 	}
 	if _, more := w.HandedOver(); more {
@@ -69,7 +69,7 @@ func TestHandOverEnded(t *testing.T) {
 	w.committed()
 	w.At("pack").Early = &storage.Message{N: 4, Kind: backend.MessageToken, Body: atom.MustEncode(3)}
 	ev, more := w.HandedOver()
-	if !more || ev.Kind != scheduler.Completed || ev.Atom != 1 || string(ev.Result.JSON()) != "3" || w.Len() != 0 ||
+	if !more || ev.Kind != scheduler.Completed || ev.Unit != w.s.Unit(1) || string(ev.Result.JSON()) != "3" || w.Len() != 0 ||
 		len(w.draft.Used) != 0 {
 		t.Errorf("got %+v, %v, and %d attempts", ev, more, w.Len())
 	}
@@ -129,12 +129,13 @@ func TestHandOverTooLarge(t *testing.T) {
 func TestHandOverNode(t *testing.T) {
 	t.Parallel()
 	w := begun(t, flow.Unordered("f", deferrable("pack")))
-	n := &scheduler.Node{Path: "ship", Spec: flow.Spec{
+	u := w.node("ship", &flow.Spec{
 		Kind: flow.Work, Task: "ship", Token: "t1", Heartbeat: time.Second, ToStart: time.Minute, ToClose: time.Hour,
-	}}
-	cmd := &scheduler.Command{Op: scheduler.Execute, Atom: -1, Node: n}
+	})
+	n := u.Node
+	cmd := &scheduler.Command{Op: scheduler.Execute, Unit: u}
 	c := call("ship", atom.Null)
-	c.Atom, c.Node = -1, n
+	c.Unit = u
 	w.HandOver(cmd, c)
 	if k := w.draft.Tokens[0]; k.ID != "t1" || k.Heartbeat != time.Second || k.ScheduleToStart != time.Minute ||
 		k.StartToClose != time.Hour || !k.Deadline.Equal(noon.Add(2*time.Hour)) {
@@ -145,10 +146,10 @@ func TestHandOverNode(t *testing.T) {
 	if len(w.draft.Tokens) != 2 || w.At("ship").Token.ID != "t2" {
 		t.Errorf("got %+v", w.draft.Tokens)
 	}
-	again := &scheduler.Node{Path: "ship", Spec: n.Spec} // loaded again
-	cmd.Node = again
+	again := w.node("ship", &n.Spec) // loaded again
+	cmd.Unit = again
 	w.committed()
-	if w.HandOver(cmd, c); w.At("ship").Node != again || len(w.timers()) != 1 {
+	if w.HandOver(cmd, c); w.At("ship").Unit != again || len(w.timers()) != 1 {
 		t.Error("the attempt is not that of the loaded node")
 	}
 }
@@ -157,8 +158,9 @@ func TestHandOverNode(t *testing.T) {
 func TestOpenNode(t *testing.T) {
 	t.Parallel()
 	w := begun(t, flow.Unordered("f", deferrable("pack")))
-	n := &scheduler.Node{Path: "ship", Spec: flow.Spec{Kind: flow.Work, Queue: "q", Priority: 3, ToStart: time.Minute}}
-	cmd := &scheduler.Command{Op: scheduler.Await, Atom: -1, Node: n}
+	u := w.node("ship", &flow.Spec{Kind: flow.Work, Queue: "q", Priority: 3, ToStart: time.Minute})
+	n := u.Node
+	cmd := &scheduler.Command{Op: scheduler.Await, Unit: u}
 	if w.Open(cmd) != nil {
 		t.Error("a node without a token has one")
 	}
@@ -192,16 +194,16 @@ func TestEarly(t *testing.T) {
 	t.Parallel()
 	w := begun(t, flow.Growing("f", growing{}))
 	for n := range w.s.Open {
-		if a := w.Open(&scheduler.Command{Atom: -1, Node: n, Rec: n.Rec}); a != nil {
+		if a := w.Open(&scheduler.Command{Unit: &n.Unit, Rec: n.Rec}); a != nil {
 			a.Early = &storage.Message{}
 		}
-		if w.s.NotCalled(n, -1) != (n.Path == "call") {
+		if n.NotCalled() != (n.Path == "call") {
 			t.Errorf("%s is in the wrong queue", n.Path)
 		}
 	}
 	early := func() (paths []string) {
 		for u := range w.Early() {
-			paths = append(paths, w.Path(u))
+			paths = append(paths, u.Path)
 		}
 		return paths
 	}
@@ -233,7 +235,7 @@ func TestNodes(t *testing.T) {
 		w := begun(t, flow.Growing("f", language))
 		w.Load(&backend.Snapshot{Tokens: []storage.Token{{ID: "t1", Path: "call"}, {ID: "t3", Path: "gone"}}})
 		a := w.At("call")
-		if a.Node == nil || a.Node.Path != "call" || w.At("gone").Unit != attempts.Unknown {
+		if a.Grown() == nil || a.Path != "call" || w.At("gone").Unit != nil {
 			t.Fatalf("got %+v", a)
 		}
 		if text, number := w.CheckResult(a, atom.MustEncode("x")), w.CheckResult(a, atom.MustEncode(1)); (text == nil) != want ||

@@ -140,22 +140,22 @@ func (g *grown) memoOf(shared atom.Value) *any {
 }
 
 // grownOf returns the data of a node or child flow.
-func (d *Draft) grownOf(key any, path string) *grown {
-	g := d.grown[key]
+func (d *Draft) grownOf(u *scheduler.Unit) *grown {
+	g := d.grown[u]
 	if g == nil {
-		g = &grown{earlier: d.earlier[path]}
-		delete(d.earlier, path)
-		d.grown[key] = g
+		g = &grown{earlier: d.earlier[u.Path]}
+		delete(d.earlier, u.Path)
+		d.grown[u] = g
 	}
 	return g
 }
 
-// attemptOf returns the attempt of an atom or node, or nil if the node ended long ago.
-func (d *Draft) attemptOf(node *scheduler.Node, atom int32) *Attempt {
-	if node == nil {
-		return &d.attempts[atom]
+// attemptOf returns the attempt of a unit, or nil if it has grown and ended long ago.
+func (d *Draft) attemptOf(u *scheduler.Unit) *Attempt {
+	if u.Planned != nil {
+		return &d.attempts[u.Index]
 	}
-	if g := d.grown[node]; g != nil {
+	if g := d.grown[u]; g != nil {
 		return &g.Attempt
 	}
 	return nil
@@ -165,8 +165,8 @@ func (d *Draft) attemptOf(node *scheduler.Node, atom int32) *Attempt {
 func (d *Draft) BeganAt(atom int32) time.Time { return d.attempts[atom].began.time() }
 
 // Began records when the call of an attempt began, and whether it waited for a free slot until then.
-func (d *Draft) Began(node *scheduler.Node, atom int32, at time.Time, waited bool) {
-	a := d.attemptOf(node, atom)
+func (d *Draft) Began(u *scheduler.Unit, at time.Time, waited bool) {
+	a := d.attemptOf(u)
 	if waited && a.began != 0 {
 		a.waited = int32(min(max(at.Sub(a.began.time()).Milliseconds(), 0), math.MaxInt32))
 	}
@@ -174,16 +174,14 @@ func (d *Draft) Began(node *scheduler.Node, atom int32, at time.Time, waited boo
 }
 
 // Ended records when the call of an attempt ended.
-func (d *Draft) Ended(node *scheduler.Node, atom int32, at time.Time) {
-	d.attemptOf(node, atom).ended = instantOf(at)
+func (d *Draft) Ended(u *scheduler.Unit, at time.Time) {
+	d.attemptOf(u).ended = instantOf(at)
 }
 
 // Said records a progress report of an attempt, and reports whether the attempt is still current. If details is
 // nil, the previous details stay. The caller records the atom again.
-func (d *Draft) Said(node *scheduler.Node, atom int32, number int64, state states.Task, fraction float64,
-	details *atom.Value,
-) bool {
-	at := d.attemptOf(node, atom)
+func (d *Draft) Said(u *scheduler.Unit, number int64, state states.Task, fraction float64, details *atom.Value) bool {
+	at := d.attemptOf(u)
 	if at == nil || !executes(at.state) || at.number != number || at.state != state {
 		return false
 	}
@@ -195,29 +193,21 @@ func (d *Draft) Said(node *scheduler.Node, atom int32, number int64, state state
 }
 
 // Continue records that another run continues the run that an attempt has begun. The caller records the atom again.
-func (d *Draft) Continue(node *scheduler.Node, atom int32, r *scheduler.Record, id string) {
-	var at *Attempt
-	if node == nil {
-		at = &d.attempts[atom]
-	} else {
-		at = &d.grownOf(node, node.Path).Attempt
+func (d *Draft) Continue(u *scheduler.Unit, id string) {
+	if u.Planned == nil {
+		d.grownOf(u)
 	}
-	at.said = &said{successor: id, of: executionOf(int64(r.Incarnation), int64(r.Attempt))}
+	d.attemptOf(u).said = &said{successor: id, of: executionOf(int64(u.Rec.Incarnation), int64(u.Rec.Attempt))}
 }
 
 // Successor returns the id of the run that continues the run of the current attempt; "" if none does.
-func (d *Draft) Successor(node *scheduler.Node, atom int32, r *scheduler.Record) string {
-	var at *Attempt
-	switch {
-	case node == nil:
-		at = &d.attempts[atom]
-	case d.grown[node] != nil:
-		at = &d.grown[node].Attempt
-	default:
-		had := d.earlier[node.Path].Attempt
+func (d *Draft) Successor(u *scheduler.Unit) string {
+	at := d.attemptOf(u)
+	if at == nil {
+		had := d.earlier[u.Path].Attempt
 		at = &had
 	}
-	if at.said == nil || at.said.of != executionOf(int64(r.Incarnation), int64(r.Attempt)) {
+	if at.said == nil || at.said.of != executionOf(int64(u.Rec.Incarnation), int64(u.Rec.Attempt)) {
 		return ""
 	}
 	return at.said.successor
@@ -226,13 +216,13 @@ func (d *Draft) Successor(node *scheduler.Node, atom int32, r *scheduler.Record)
 // Memo returns where the language stores its parsed form of the input that the children of a fork share. If shared
 // has changed, the memo is empty.
 func (d *Draft) Memo(fork *scheduler.Node, shared atom.Value) *any {
-	return d.grownOf(fork, fork.Path).memoOf(shared)
+	return d.grownOf(&fork.Unit).memoOf(shared)
 }
 
 // forgets drops the data of a node or child flow after the next commit, if the node's record will not be written
 // again.
-func (d *Draft) forgets(key any, live bool, state states.Task) {
+func (d *Draft) forgets(u *scheduler.Unit, live bool, state states.Task) {
 	if !live && !executes(state) {
-		d.ending = append(d.ending, key)
+		d.ending = append(d.ending, u)
 	}
 }

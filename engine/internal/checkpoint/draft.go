@@ -25,22 +25,22 @@ type Draft struct {
 	settled   int64         // bytes that the run has written up to the last commit
 	forgotten storage.Entry // the last line of a history that is not stored
 	payloads  payloads
-	attempts  []Attempt               // attempts of the atoms of the plan
-	overflows map[int32]overflow      // by atom: retries with many tries
-	grown     map[any]*grown          // data of open nodes and child flows
-	ending    []any                   // keys of grown to drop with the next commit
-	earlier   map[string]earlier      // data of loaded grown atoms, by path, until they are used
-	issued    map[int64]storage.Entry // by number: lines for the messages of people that are not taken yet
-	answers   map[int64]string        // by number: tokens for the answers to commands that are not judged yet
-	listed    map[int64]bool          // numbers of messages whose lines the history has
-	at        map[string]int          // index in Atoms, by path of a grown atom; nil while there are few
+	attempts  []Attempt                  // attempts of the atoms of the plan
+	overflows map[int32]overflow         // by atom: retries with many tries
+	grown     map[*scheduler.Unit]*grown // data of open nodes and child flows
+	ending    []*scheduler.Unit          // keys of grown to drop with the next commit
+	earlier   map[string]earlier         // data of loaded grown atoms, by path, until they are used
+	issued    map[int64]storage.Entry    // by number: lines for the messages of people that are not taken yet
+	answers   map[int64]string           // by number: tokens for the answers to commands that are not judged yet
+	listed    map[int64]bool             // numbers of messages whose lines the history has
+	at        map[string]int             // index in Atoms, by path of a grown atom; nil while there are few
 }
 
 // Init prepares the draft of a run of the plan. If quiet is true, lines of history are counted and not stored.
 func (d *Draft) Init(plan *flow.Plan, run string, quiet bool, head backend.Head) {
 	d.plan, d.run, d.quiet = plan, run, quiet
 	d.Head, d.settled = head, head.Bytes
-	d.attempts, d.grown, d.earlier = make([]Attempt, len(plan.Atoms)), map[any]*grown{}, map[string]earlier{}
+	d.attempts, d.grown, d.earlier = make([]Attempt, len(plan.Atoms)), map[*scheduler.Unit]*grown{}, map[string]earlier{}
 }
 
 // maxLines bounds the lines of history in one commit: changes that start no call wait for the next commit, but not
@@ -119,11 +119,7 @@ func (d *Draft) Stays(cmd *scheduler.Command) *storage.Entry {
 		kind = storage.EntryMayStay
 	}
 	entry := d.line(kind)
-	if cmd.Node != nil {
-		entry.Path = cmd.Node.Path
-	} else {
-		entry.Path = d.plan.Atoms[cmd.Atom].Name()
-	}
+	entry.Path = cmd.Unit.Path
 	entry.Kind, entry.From, entry.To = kind, uint8(cmd.Rec.State), uint8(cmd.Rec.State)
 	entry.Incarnation, entry.Attempt = int(cmd.Rec.Incarnation), int(cmd.Rec.Attempt)
 	if !d.quiet {

@@ -20,14 +20,14 @@ type overflow struct {
 
 // Overflow moves tries to a payload. The record of their retry follows.
 func (d *Draft) Overflow(cmd *scheduler.Command) {
-	s := d.overflows[cmd.Atom]
+	s := d.overflows[cmd.Unit.Index]
 	if cmd.Tries.Earlier == 0 { // the retry may have started again
 		s = overflow{all: cmd.Tries.Tries}
 	}
 	d.Head.Refs++
 	d.Payloads = append(d.Payloads, backend.Payload{Ref: d.Head.Refs, Data: codec.EncodeTries(s.ref, cmd.Tries.Tries)})
 	s.ref = d.Head.Refs
-	d.keepOverflow(cmd.Atom, s)
+	d.keepOverflow(cmd.Unit.Index, s)
 }
 
 func (d *Draft) keepOverflow(a int32, s overflow) {

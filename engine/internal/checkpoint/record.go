@@ -73,7 +73,7 @@ func (d *Draft) Record(cmd *scheduler.Command) (*storage.Atom, *storage.Entry) {
 			entry.Failure = a.Failure
 		}
 	case states.TaskReverted:
-		if cmd.Node != nil {
+		if cmd.Unit.Planned == nil {
 			d.Head.Undo = storage.UndonePart
 		}
 	case states.TaskRevertFailure:
@@ -92,14 +92,14 @@ func (d *Draft) Record(cmd *scheduler.Command) (*storage.Atom, *storage.Entry) {
 // place returns the checkpoint's record of the command's atom, with the atom's kind, and the atom's attempt. If the
 // checkpoint already contains a record of the atom, place clears it.
 func (d *Draft) place(cmd *scheduler.Command) (*storage.Atom, *Attempt) {
+	u := cmd.Unit
 	switch {
-	case cmd.Node != nil:
-		return d.node(cmd.Node, cmd.Rec.State)
-	case cmd.Scope != nil:
-		return d.scope(cmd.Scope, cmd.Rec.State)
+	case u.Node != nil:
+		return d.node(u.Node, cmd.Rec.State)
+	case u.Child != nil:
+		return d.scope(u.Child, cmd.Rec.State)
 	}
-	pa, at := &d.plan.Atoms[cmd.Atom], &d.attempts[cmd.Atom]
-	path := pa.Name()
+	pa, at, path := u.Planned, &d.attempts[u.Index], u.Path
 	var a *storage.Atom
 	if n := int(at.place); n < len(d.Atoms) && d.Atoms[n].Path == path {
 		a = &d.Atoms[n]
@@ -120,7 +120,7 @@ func (d *Draft) place(cmd *scheduler.Command) (*storage.Atom, *Attempt) {
 		a.Kind = storage.KindRetry
 		a.Undo = storage.UndoNothing
 		if cmd.Rec.Tries().Earlier > 0 {
-			a.Overflow = d.overflows[cmd.Atom].ref
+			a.Overflow = d.overflows[u.Index].ref
 		}
 	case pa.StaysDone():
 		a.Undo = storage.UndoLeaves
@@ -139,13 +139,13 @@ type child struct {
 
 // node is place for a grown node, whose record also contains its specification.
 func (d *Draft) node(n *scheduler.Node, state states.Task) (*storage.Atom, *Attempt) {
-	kept := d.grownOf(n, n.Path)
+	kept := d.grownOf(&n.Unit)
 	// Each attempt has its own token, and may have its own child run: see flow.Again.
 	if kept.spec == nil || kept.token != n.Spec.Token || kept.child != n.Spec.Child {
 		kept.spec, kept.token, kept.child = atom.MustEncode(n.Spec), n.Spec.Token, n.Spec.Child
 		d.wrote(lineSize + len(n.Path) + len(kept.spec))
 	}
-	d.forgets(n, n.Kept, state)
+	d.forgets(&n.Unit, n.Kept, state)
 	a := d.unplanned(n.Path)
 	a.Kind, a.Live, a.Spec, a.Note = nodeKinds[n.Spec.Kind], n.Kept, kept.spec, d.holdOnce(&kept.note, n.Spec.Note)
 	switch {
@@ -171,13 +171,13 @@ var nodeKinds = [...]storage.AtomKind{
 func (d *Draft) scope(s *scheduler.Scope, state states.Task) (*storage.Atom, *Attempt) {
 	a := d.unplanned(s.Path)
 	a.Kind, a.Live, a.Note = storage.KindFlow, !s.Closed(), d.Hold(s.Memory)
-	g := d.grownOf(s, s.Path)
+	g := d.grownOf(s.Unit)
 	if g.spec == nil { // the specification of a child does not change
 		g.spec = atom.MustEncode(child{s.Parent.Path, s.Index, int(s.Parent.Rec.Attempt)})
 		d.wrote(lineSize + len(s.Path) + len(g.spec))
 	}
 	a.Spec = g.spec
-	d.forgets(s, !s.Closed(), state)
+	d.forgets(s.Unit, !s.Closed(), state)
 	return a, &g.Attempt
 }
 

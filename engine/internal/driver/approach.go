@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -21,9 +22,9 @@ import (
 const nearestAncestors = 32
 
 // delay reports whether the run of a unit must not begin yet, because a stop is on its way to this run.
-func (c *children) delay(u attempts.Unit) (bool, error) {
-	c.delayed = slices.DeleteFunc(c.delayed, func(other attempts.Unit) bool { return other == u })
-	if c.family.parent == "" || c.open.ChildOf(u).Detached || c.s.IsEnding() {
+func (c *children) delay(u *scheduler.Unit) (bool, error) {
+	c.delayed = slices.DeleteFunc(c.delayed, func(other *scheduler.Unit) bool { return other == u })
+	if c.family.parent == "" || attempts.ChildOf(u).Detached || c.s.IsEnding() {
 		return false, nil
 	}
 	if !c.family.looked {
@@ -92,7 +93,7 @@ func (c *children) beginDelayed() error {
 	units := c.delayed
 	c.delayed = nil
 	for _, u := range units {
-		if !c.open.Record(u).Awaits() {
+		if !u.Awaits() {
 			continue
 		}
 		if err := c.spawnAgain(u); err != nil {

@@ -20,12 +20,12 @@ import (
 
 // askRetry asks a retry's controller how to handle a failure.
 func (q *asker) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error) {
-	a := q.plan.Atoms[cmd.Atom]
+	a := cmd.Unit.Planned
 	ev = scheduler.Event{Kind: scheduler.Answered, Failure: cmd.Missing}
 	if cmd.Missing != nil {
 		return ev, nil //nolint:nilerr // it is the failure of the atom
 	}
-	tries, err := q.tries(cmd.Atom, &cmd.Tries)
+	tries, err := q.tries(cmd.Unit.Index, &cmd.Tries)
 	if err != nil {
 		return ev, err
 	}
@@ -40,12 +40,12 @@ func (q *asker) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error)
 // nextTry asks a retry's controller for the value of the next try, or lets the
 // controller revert.
 func (q *asker) nextTry(c *executor.Call) (ev scheduler.Event, err error) {
-	a := q.plan.Atoms[c.Atom]
-	ev = scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: c.About.Revert, Failure: c.Missing}
+	a := c.Unit.Planned
+	ev = scheduler.Event{Kind: scheduler.Completed, Unit: c.Unit, Revert: c.About.Revert, Failure: c.Missing}
 	if c.Missing != nil {
 		return ev, nil //nolint:nilerr // it is the failure of the atom
 	}
-	tries, err := q.tries(c.Atom, &c.Detail.Tries)
+	tries, err := q.tries(c.Unit.Index, &c.Detail.Tries)
 	if err != nil {
 		return ev, err
 	}
@@ -78,7 +78,7 @@ func (q *asker) tries(a int32, newest *atom.History) (atom.History, error) {
 
 // askDeciders asks all deciders that have a vote on an atom.
 func (q *asker) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
-	a := &q.plan.Atoms[cmd.Atom]
+	a := cmd.Unit.Planned
 	ev = scheduler.Event{Kind: scheduler.Voted}
 	results := flow.Results{}
 	for _, dec := range a.Deciders {
@@ -94,7 +94,7 @@ func (q *asker) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
 		}
 		var value atom.Value
 		if dec.Decider.Symbol != "" {
-			v, ok := q.s.Lookup(cmd.Atom, dec.Decider.Symbol)
+			v, ok := q.s.Lookup(cmd.Unit, dec.Decider.Symbol)
 			if !ok {
 				ev.Failure = &atom.Failure{
 					Atom: a.Name(), Code: atom.CodeNotFound,
@@ -293,9 +293,9 @@ func (q *asker) language() flow.Language { return q.plan.Atoms[0].Language }
 
 // askUndo makes a call ask for the input of the task that undoes a node.
 func (q *asker) askUndo(cmd *scheduler.Command, c *executor.Call) {
-	run, spec := q.about, cmd.Node.Spec
+	run, spec := q.about, cmd.Unit.Node.Spec
 	ask := &flow.UndoAsk{
-		Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: q.Draft.Now,
+		Run: &run, Path: cmd.Unit.Path, Spec: &spec, Did: cmd.Outcome, Now: q.Draft.Now,
 		Interrupted: c.Unwanted,
 	}
 	language := q.language()
@@ -307,7 +307,7 @@ func (q *asker) countReopens() {
 	if !q.Grows() {
 		return
 	}
-	if n := int(q.s.Record(0).Incarnation); n > 0 {
+	if n := int(q.s.Unit(0).Rec.Incarnation); n > 0 {
 		q.about.Reopens, q.about.Reopened = n, q.Draft.BeganAt(0)
 	}
 }

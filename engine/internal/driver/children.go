@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -24,10 +25,10 @@ type children struct {
 	att     *attention
 	calls   *executor.Executor
 	open    *attempts.Table
-	begun   []childRun      // to be driven beside this run, once their begin is committed
-	delayed []attempts.Unit // whose runs must not begin yet, see delay
-	group   sync.WaitGroup  // of the child runs that are driven
-	busy    atomic.Int64    // number of child runs that are driven
+	begun   []childRun        // to be driven beside this run, once their begin is committed
+	delayed []*scheduler.Unit // whose runs must not begin yet, see delay
+	group   sync.WaitGroup    // of the child runs that are driven
+	busy    atomic.Int64      // number of child runs that are driven
 
 	mu     sync.Mutex
 	driven map[string]bool // by id: child runs that are driven; true if they are to be driven once more after that
@@ -51,16 +52,16 @@ type family struct {
 
 // spawn begins the run of a unit, in the commit that begins the unit. The input is that of an atom
 // of the plan.
-func (c *children) spawn(u attempts.Unit, input atom.Value) error {
+func (c *children) spawn(u *scheduler.Unit, input atom.Value) error {
 	if delayed, err := c.delay(u); delayed || err != nil {
 		return err
 	}
-	child := c.open.ChildOf(u)
+	child := attempts.ChildOf(u)
 	id, ev := c.open.RunOf(u), u.Ended()
 	fail := func(code, why string) error {
 		ev.Failure = &atom.Failure{
-			Atom: c.open.Path(u), Attempt: int(c.open.Record(u).Attempt), Code: code, Message: why,
-			Untaken: c.open.Record(u).NoneBegunBefore(),
+			Atom: u.Path, Attempt: int(u.Rec.Attempt), Code: code, Message: why,
+			Untaken: u.Rec.NoneBegunBefore(),
 		}
 		c.ends.list = append(c.ends.list, ev)
 		return nil
@@ -98,7 +99,7 @@ func (c *children) spawn(u attempts.Unit, input atom.Value) error {
 	c.Draft.Create(run)
 	c.reportBegun(u, id)
 	if child.Detached {
-		c.note(Event{Path: c.open.Path(u), Kind: RunDetached, Name: id})
+		c.note(Event{Path: u.Path, Kind: RunDetached, Name: id})
 		return nil
 	}
 	c.open.AwaitRun(id, u)
@@ -127,8 +128,8 @@ func (c *children) plainChild(id string) bool {
 }
 
 // reportBegun lets the scheduler know that a run exists, where that ends its unit or is to be reported.
-func (c *children) reportBegun(u attempts.Unit, id string) {
-	if ev, tell := c.open.Begun(u, id); tell {
+func (c *children) reportBegun(u *scheduler.Unit, id string) {
+	if ev, tell := attempts.Begun(u, id); tell {
 		c.ends.list = append(c.ends.list, ev)
 	}
 }
@@ -137,11 +138,11 @@ func (c *children) reportBegun(u attempts.Unit, id string) {
 // process died after a unit's end was known and before its commit, the unit ends again:
 // it waits for no run, or began none.
 func (c *children) rejoin() error {
-	for u := range c.open.Parents() {
-		if !c.open.Record(u).Awaits() {
+	for u := range c.open.Parents {
+		if !u.Awaits() {
 			continue
 		}
-		id, child := c.open.RunOf(u), c.open.ChildOf(u)
+		id, child := c.open.RunOf(u), attempts.ChildOf(u)
 		run, err := c.env.Store.Run(c.storing, id)
 		switch {
 		case err != nil && !errors.Is(err, storage.ErrNotFound):
@@ -167,16 +168,16 @@ func (c *children) rejoin() error {
 }
 
 // spawnAgain begins the run of a unit whose begin was committed without the run.
-func (c *children) spawnAgain(u attempts.Unit) error {
+func (c *children) spawnAgain(u *scheduler.Unit) error {
 	if u.Node != nil {
 		return c.spawn(u, u.Node.Spec.Input)
 	}
-	in, missing := c.s.Args(u.Atom)
+	in, missing := c.s.Args(u)
 	return c.spawnPlanned(u, in, missing)
 }
 
 // spawnPlanned begins the run of an atom of the plan with the atom's arguments.
-func (c *children) spawnPlanned(u attempts.Unit, in atom.Values, missing *atom.Failure) error {
+func (c *children) spawnPlanned(u *scheduler.Unit, in atom.Values, missing *atom.Failure) error {
 	if missing != nil {
 		ev := u.Ended()
 		ev.Failure = missing
@@ -193,11 +194,11 @@ func (c *children) spawnPlanned(u attempts.Unit, in atom.Values, missing *atom.F
 // undoChild undoes a unit by having its run undone. If an undo of that run has failed before, its failed reverts are
 // retried. A run in which nothing can be undone has been cancelled by dropChild. The undo only waits for its end: the
 // run may depend on what is undone next.
-func (c *children) undoChild(u attempts.Unit) error {
+func (c *children) undoChild(u *scheduler.Unit) error {
 	id := c.open.RunOf(u)
 	c.open.DropRun(id) // a message about an earlier end of the run does not end the undo a second time
-	ev := u.Undone()
-	if !c.open.Reverts(u) && c.open.ChildOf(u).Detached {
+	ev := attempts.Undone(u)
+	if !u.Reverts() && attempts.ChildOf(u).Detached {
 		c.ends.list = append(c.ends.list, ev)
 		return nil
 	}
@@ -208,7 +209,7 @@ func (c *children) undoChild(u attempts.Unit) error {
 		return nil
 	case err != nil:
 		return c.Wrap(err)
-	case !c.open.Reverts(u) && run.Parent == c.Claim.Run && run.State.Ended():
+	case !u.Reverts() && run.Parent == c.Claim.Run && run.State.Ended():
 		if ev.Untaken, err = c.didNothing(u, &run); err == nil {
 			c.ends.list = append(c.ends.list, ev)
 		}
@@ -219,7 +220,7 @@ func (c *children) undoChild(u attempts.Unit) error {
 		return nil
 	}
 	command := inbox.Command{
-		Kind: inbox.Cancel, Why: inbox.Cancelled("its parent run is being undone"), Undo: c.open.Reverts(u),
+		Kind: inbox.Cancel, Why: inbox.Cancelled("its parent run is being undone"), Undo: u.Reverts(),
 	}
 	if run.State == states.FlowFailure && run.Undo == storage.UndoFailed {
 		command = inbox.Command{Kind: inbox.RetryRevert}
@@ -230,7 +231,7 @@ func (c *children) undoChild(u attempts.Unit) error {
 	}
 	c.Draft.Send(l)
 	c.open.AwaitRun(id, u)
-	if c.env.Runs.Drives(c.open.ChildOf(u).Flow) {
+	if c.env.Runs.Drives(attempts.ChildOf(u).Flow) {
 		c.begun = append(c.begun, childRun{id: id})
 	}
 	return nil
@@ -238,16 +239,16 @@ func (c *children) undoChild(u attempts.Unit) error {
 
 // dropChild stops waiting for the run of a unit. It ends that run, unless leave is set. The run is undone as its
 // unit would be, unless nothing is undone any longer.
-func (c *children) dropChild(u attempts.Unit, leave bool) error {
+func (c *children) dropChild(u *scheduler.Unit, leave bool) error {
 	id := c.open.RunOf(u)
-	if at, ok := c.open.ParentOf(id); !ok || at != u {
+	if c.open.ParentOf(id) != u {
 		return nil
 	}
 	c.open.DropRun(id)
 	if leave {
 		return nil
 	}
-	undo := c.open.Reverts(u) && !c.s.IsAbandoned()
+	undo := u.Reverts() && !c.s.IsAbandoned()
 	if told, err := c.descent.wasTold(id, undo); told || err != nil {
 		return err
 	}

@@ -60,16 +60,10 @@ func (d *Driver) flush() error {
 func (d *Driver) keepReports() {
 	for _, r := range d.calls.Reports() {
 		c := r.Call
-		if !d.Draft.Said(c.Node, c.Atom, c.Number, c.State, r.Fraction, &r.Details) {
+		if !d.Draft.Said(c.Unit, c.Number, c.State, r.Fraction, &r.Details) {
 			continue
 		}
-		cmd := scheduler.Command{Op: scheduler.Write, Atom: c.Atom, Node: c.Node}
-		if c.Node != nil {
-			cmd.Rec = c.Node.Rec
-		} else {
-			cmd.Rec = *d.s.Record(c.Atom)
-		}
-		d.Draft.Record(&cmd)
+		d.Draft.Record(&scheduler.Command{Op: scheduler.Write, Unit: c.Unit, Rec: c.Unit.Rec})
 		d.note(Event{
 			Kind: ProgressMade, Path: c.About.Path, Attempt: c.About.Attempt, Progress: r.Fraction, Details: r.Details,
 		})

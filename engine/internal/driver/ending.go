@@ -42,7 +42,7 @@ func (d *Driver) expire(k attempts.Key) error {
 		if take == 0 {
 			take = storage.Untaken
 		}
-		end := storage.TokenEnd{Take: take, Beat: e.Token.Beat, Failure: d.attempts.Overdue(e, limit)}
+		end := storage.TokenEnd{Take: take, Beat: e.Token.Beat, Failure: e.Overdue(limit)}
 		_, err := d.env.Store.EndToken(d.storing, e.Token.ID, end)
 		switch {
 		case errors.Is(err, storage.ErrTaken):
@@ -57,16 +57,16 @@ func (d *Driver) expire(k attempts.Key) error {
 // contested reports whether the end of a call may not be the end of its attempt: another party may also end the
 // attempt, or no party waits for the attempt any longer.
 func (d *Driver) contested(ev *scheduler.Event) bool {
-	return !ev.Revert && (d.attempts.Len() > 0 || ev.Node != nil && ev.Node.Spec.Kind == flow.Nested)
+	return !ev.Revert && (d.attempts.Len() > 0 || ev.Unit.Node != nil && ev.Unit.BeginsRun())
 }
 
 // contestedEnd processes the end of a contested call. If another party ended the attempt meanwhile, that end
 // counts. If another party must end the task, the end of the call does not end the task.
 func (d *Driver) contestedEnd(ev scheduler.Event) error {
-	if n := ev.Node; n != nil && n.Spec.Kind == flow.Nested && !n.Awaits() {
+	u := ev.Unit
+	if u.Node != nil && u.BeginsRun() && !u.Awaits() {
 		return nil // the run no longer waits for it
 	}
-	u := attempts.Unit{Node: ev.Node, Atom: ev.Atom}
 	e := d.attempts.Of(u)
 	if ev.Kind == scheduler.Completed && e != nil && e.Early == nil && e.Token.ID != "" {
 		// From the commit on, no other party can end the attempt. An end that was accepted before is in the inbox.
@@ -88,7 +88,7 @@ func (d *Driver) contestedEnd(ev scheduler.Event) error {
 		}
 		ev = d.endEarly(e)
 	case ev.Kind == scheduler.Completed:
-		d.attempts.Close(d.attempts.Path(u), false)
+		d.attempts.Close(u.Path, false)
 	}
 	return d.feed(ev)
 }
@@ -96,21 +96,21 @@ func (d *Driver) contestedEnd(ev scheduler.Event) error {
 // endEarly ends an attempt as another party did before the attempt's call ended.
 func (d *Driver) endEarly(e *attempts.Attempt) scheduler.Event {
 	ev := d.attempts.EndOf(e, e.Early)
-	d.attempts.Close(d.attempts.Path(e.Unit), true)
+	d.attempts.Close(e.Path, true)
 	return ev
 }
 
 // endExternal ends the attempt that a message is for.
 func (d *Driver) endExternal(e *attempts.Attempt, m *storage.Message) error {
-	if !d.attempts.Awaits(e) {
+	if !e.Awaited() {
 		e.Early = m // its call has not ended yet
 		return nil
 	}
 	d.Draft.Take(m.N)
 	d.receipt(m.N, true)
 	ev := d.attempts.EndOf(e, m)
-	d.attempts.Close(d.attempts.Path(e.Unit), m.Kind == backend.MessageToken)
-	if n := e.Node; n != nil && n.Spec.Kind == flow.Nested && !e.Revert {
+	d.attempts.Close(e.Path, m.Kind == backend.MessageToken)
+	if !e.Revert && e.Grown() != nil && e.BeginsRun() {
 		ev.ByToken = true
 		if err := d.children.dropChild(e.Unit, ev.Failure == nil); err != nil { // no node waits for the child run
 			return err
@@ -187,9 +187,10 @@ func (d *Driver) lookAt(a *attempts.Attempt) error {
 // childEnded ends the atom whose child run has ended, or the revert of that atom.
 func (d *Driver) childEnded(m *storage.Message) error {
 	t := &d.attempts
-	u, known := t.ParentOf(m.Name)
-	ev := t.RunEnded(u, m)
-	if known && (t.IsUndone(u) || t.ChildOf(u).Reopen && t.Record(u).Awaits()) {
+	u := t.ParentOf(m.Name)
+	known := u != nil
+	ev := attempts.RunEnded(u, m)
+	if known && (attempts.IsUndone(u) || attempts.ChildOf(u).Reopen && u.Awaits()) {
 		var err error
 		if known, err = d.endedAgain(&ev, m.Name); err != nil {
 			return err
@@ -199,39 +200,39 @@ func (d *Driver) childEnded(m *storage.Message) error {
 	switch {
 	case !known:
 		return nil
-	case t.IsUndone(u):
+	case attempts.IsUndone(u):
 		return d.childUndone(u, m.Name)
-	case !t.Record(u).Awaits():
+	case !u.Awaits():
 		return nil
 	}
 	// Tell the language first that the run exists, if it was not told yet.
 	if n := u.Node; n != nil && n.Spec.Report && n.Rec.Result != nil {
-		err := d.feed(scheduler.Event{Kind: scheduler.Deferred, Atom: -1, Node: n})
-		if now, _ := t.ParentOf(m.Name); err != nil || now != u || !n.Awaits() {
+		err := d.feed(scheduler.Event{Kind: scheduler.Deferred, Unit: u})
+		if err != nil || t.ParentOf(m.Name) != u || !u.Awaits() {
 			return err
 		}
 	}
 	t.DropRun(m.Name)
-	t.Close(t.Path(u), false)
-	t.Fit(&ev, u)
+	t.Close(u.Path, false)
+	attempts.Fit(&ev, u)
 	return d.feed(ev)
 }
 
 // childUndone ends the revert of an atom whose child run has ended.
-func (d *Driver) childUndone(u attempts.Unit, id string) error {
+func (d *Driver) childUndone(u *scheduler.Unit, id string) error {
 	t := &d.attempts
 	t.DropRun(id)
 	run, err := d.env.Store.Run(d.storing, id)
 	if err != nil {
 		return d.Wrap(err)
 	}
-	ev := u.Undone()
+	ev := attempts.Undone(u)
 	if ev.Untaken, err = d.children.didNothing(u, &run); err != nil {
 		return err
 	}
-	if t.Reverts(u) && run.Undo == storage.UndoFailed {
+	if u.Reverts() && run.Undo == storage.UndoFailed {
 		ev.Failure = &atom.Failure{
-			Atom: t.Path(u), Code: atom.CodeRevertFailed,
+			Atom: u.Path, Code: atom.CodeRevertFailed,
 			Message: fmt.Sprintf("the child run %q could not be undone", id),
 		}
 	}
@@ -254,7 +255,7 @@ func (d *Driver) endedAgain(ev *scheduler.Event, id string) (bool, error) {
 		return false, d.Wrap(err)
 	}
 	command := inbox.Retry // the command after which the run will end once more
-	if d.attempts.IsUndone(attempts.Unit{Node: ev.Node, Atom: ev.Atom}) {
+	if attempts.IsUndone(ev.Unit) {
 		switch {
 		case child.State == states.FlowSuccess:
 			command = inbox.Cancel

@@ -101,16 +101,9 @@ func (r *run) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage
 		Kind: AtomChanged, Path: a.Path, From: cmd.From.String(), To: cmd.To.String(),
 		Attempt: a.Attempt, Failure: entry.Failure, Result: entry.Body.Data, Due: a.Due, Waited: entry.Waited,
 	}
-	switch {
-	case cmd.Node != nil:
-		ev.Timer, ev.Inner = cmd.Node.Spec.Kind == flow.Timer, cmd.Node.Spec.Kind == flow.Fork
-		ev.Reverts = cmd.Node.Spec.Reverts()
-	case cmd.Scope != nil:
-		ev.Inner = true
-	default:
-		ev.Inner = r.plan.Atoms[cmd.Atom].Language != nil
-		ev.Reverts = r.plan.Atoms[cmd.Atom].Reverts() && !a.UndoPasses()
-	}
+	u := cmd.Unit
+	ev.Timer = u.Node != nil && u.Node.Spec.Kind == flow.Timer
+	ev.Inner, ev.Reverts = u.Inner(), u.Reverts() && (u.Planned == nil || !a.UndoPasses())
 	switch cmd.To {
 	case states.TaskSuccess, states.TaskFailure, states.TaskCancelled, states.TaskReverted:
 		ev.Due = time.Time{} // its wait is over

@@ -68,7 +68,7 @@ func (d *Driver) Suspends() bool { return d.att.quit || d.State() == states.Flow
 // AwaitsCalls implements [mailbox.Run]. It cancels the calls.
 func (d *Driver) AwaitsCalls() (awaits bool) {
 	for u := range d.attempts.Early() {
-		d.calls.Cancel(u.Node, u.Atom, false)
+		d.calls.Cancel(u, false)
 		awaits = true
 	}
 	return awaits
@@ -94,7 +94,7 @@ func (d *Driver) followFirst() error {
 func (d *Driver) endInterrupted() error {
 	d.mail.Advance(func(m *storage.Message) bool {
 		a := d.attempts.EndedBy(m)
-		return a != nil && d.s.Interrupted(a.Node, a.Atom)
+		return a != nil && a.Interrupted()
 	})
 	if err := d.follow(0); err != nil {
 		return err
@@ -195,7 +195,7 @@ func (d *Driver) advance(given []attempts.Withdrawal) error {
 		}
 	}
 	for _, w := range given {
-		if w.Attempt != nil && w.Early != nil && d.attempts.Awaits(w.Attempt) {
+		if w.Attempt != nil && w.Early != nil && w.Awaited() {
 			d.mail.AddEnd(w.Early) // otherwise it waits for the end of the attempt's call
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -19,19 +18,19 @@ import (
 func (d *Driver) launch(elsewhere bool) error {
 	for d.calls.Queued() > 0 && d.ctx.Err() == nil && !d.att.quiets() {
 		c := d.calls.Next()
-		isRetry := c.Node == nil && d.plan.Atoms[c.Atom].Kind() == atom.KindRetry
+		isRetry := c.Unit.IsRetry()
 		if !isRetry && d.calls.Full() {
 			d.calls.Hold()
 			return nil
 		}
 		d.calls.Take()
 		if c.Missing == nil {
-			d.s.MarkCalled(c.Node, c.Atom)
+			c.Unit.MarkCalled()
 		}
 		if c.About.Revert {
 			failpoint.Hit("engine.reverting")
 		}
-		serial := d.calls.Parallel == 1 && c.Node == nil
+		serial := d.calls.Parallel == 1 && c.Unit.Planned != nil
 		switch {
 		case isRetry:
 			ev, err := d.ask.nextTry(c)
@@ -73,7 +72,7 @@ func (d *Driver) makeHere(c *executor.Call) error {
 	queued := d.calls.Queued() > 0 || len(d.ends.list) > 0
 	if queued {
 		d.Tick()
-		d.Draft.Began(c.Node, c.Atom, d.Draft.Now, c.Held())
+		d.Draft.Began(c.Unit, d.Draft.Now, c.Held())
 	}
 	returned, gone := false, d.att.gone // another goroutine that takes the run over sets its own
 	d.att.here.Store(c)
@@ -100,7 +99,7 @@ func (d *Driver) makeHere(c *executor.Call) error {
 	}
 	if queued { // processed when the other calls have ended, too
 		d.Tick()
-		d.Draft.Ended(c.Node, c.Atom, d.Draft.Now)
+		d.Draft.Ended(c.Unit, d.Draft.Now)
 	}
 	d.ends.list = append(d.ends.list, ev)
 	return nil
@@ -109,7 +108,7 @@ func (d *Driver) makeHere(c *executor.Call) error {
 // dispatch makes a call on another goroutine.
 func (d *Driver) dispatch(c *executor.Call) {
 	d.Tick()
-	d.Draft.Began(c.Node, c.Atom, d.Draft.Now, c.Held())
+	d.Draft.Began(c.Unit, d.Draft.Now, c.Held())
 	d.calls.Dispatch(c)
 }
 
@@ -125,7 +124,7 @@ func (d *Driver) await(c *executor.Call) {
 	}
 	for d.calls.Makes(c) && !d.att.look.Load() {
 		if f, ok := d.calls.Completed(); ok { // processed later
-			d.Draft.Ended(f.Call.Node, f.Call.Atom, f.At)
+			d.Draft.Ended(f.Call.Unit, f.At)
 			if f.Known {
 				d.ends.list = append(d.ends.list, f.Event)
 			}
@@ -150,33 +149,32 @@ func (d *Driver) await(c *executor.Call) {
 
 // cancel ends a running or queued call of an atom.
 func (d *Driver) cancel(cmd *scheduler.Command) {
-	d.calls.Cancel(cmd.Node, cmd.Atom, cmd.Abandoned)
+	d.calls.Cancel(cmd.Unit, cmd.Abandoned)
 	if cmd.Abandoned {
-		d.attempts.Close(d.attempts.Path(attempts.UnitOf(cmd)), false)
+		d.attempts.Close(cmd.Unit.Path, false)
 	}
 }
 
 // prepare turns a command into a call.
 func (d *Driver) prepare(cmd *scheduler.Command) *executor.Call {
 	c := d.calls.NewCall()
-	c.Atom, c.Node, c.Values, c.Detail = cmd.Atom, cmd.Node, cmd.Values, cmd.Detail
+	c.Unit, c.Values, c.Detail = cmd.Unit, cmd.Values, cmd.Detail
 	c.Number, c.State, c.Missing = checkpoint.Number(&cmd.Rec), cmd.Rec.State, cmd.Missing
 	c.About = atom.Call{
-		Run: d.Claim.Run, Incarnation: int(cmd.Rec.Incarnation), Attempt: int(cmd.Rec.Attempt),
+		Path: cmd.Unit.Path, Run: d.Claim.Run, Incarnation: int(cmd.Rec.Incarnation), Attempt: int(cmd.Rec.Attempt),
 		Revert: cmd.Op == scheduler.Revert, Fence: d.Claim.Fence, Trace: d.trace, PlainKey: d.children.family.plain,
 	}
-	if cmd.Node == nil {
-		a := &d.plan.Atoms[cmd.Atom]
-		c.About.Path, c.Timeout = a.Name(), a.Timeout()
+	if a := cmd.Unit.Planned; a != nil {
+		c.Timeout = a.Timeout()
 		if c.About.Revert {
 			c.Timeout, c.About.Attempt = a.RevertPolicy().Timeout, int(cmd.Rec.RevertAttempt())+1
 		}
 		c.SetBody(a.Body())
 		return c
 	}
-	spec := &cmd.Node.Spec
+	spec := &cmd.Unit.Node.Spec
 	name := spec.Task
-	c.About.Path, c.Timeout = cmd.Node.Path, spec.Timeout
+	c.Timeout = spec.Timeout
 	if c.About.Revert {
 		name = spec.Undo.Task
 		c.Timeout, c.About.Attempt = spec.Undo.Policy.Timeout, int(cmd.Rec.RevertAttempt())+1
@@ -194,7 +192,7 @@ func (d *Driver) prepare(cmd *scheduler.Command) *executor.Call {
 		if c.Missing.Code == atom.CodeError {
 			c.Missing.Code = atom.CodeNoTask
 		}
-		c.Missing.Untaken = !c.About.Revert && d.s.NotCalled(cmd.Node, cmd.Atom)
+		c.Missing.Untaken = !c.About.Revert && cmd.Unit.NotCalled()
 	}
 	c.SetBody(body)
 	return c

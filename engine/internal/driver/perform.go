@@ -4,9 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -32,7 +30,7 @@ func (d *Driver) feed(ev scheduler.Event) error {
 		cmds := d.s.Step(ev)
 		d.cycle.commands += len(cmds)
 		whole := d.Grows() || ev.OperatorCommand != nil || ev.Kind == scheduler.Reset ||
-			ev.Kind == scheduler.Fired && ev.Node == nil && ev.Atom < 0
+			ev.Kind == scheduler.Fired && ev.Unit == nil
 		var err error
 		if ev, asked, err = d.perform(cmds, whole); err != nil {
 			return err
@@ -102,7 +100,7 @@ func (d *Driver) recorded(cmd *scheduler.Command, a *storage.Atom, line *storage
 		d.noteDelay(a)
 		return
 	}
-	if cmd.To == states.TaskRunning && cmd.Node == nil && cmd.Scope == nil && !d.Grows() {
+	if cmd.To == states.TaskRunning && cmd.Unit.Planned != nil && !d.Grows() {
 		d.Draft.Head.Iterations++
 		d.cycle.attempted = true
 	}
@@ -117,7 +115,7 @@ func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 	case scheduler.Cancel, scheduler.Void:
 		return answer, false, d.end(cmd)
 	case scheduler.AwaitRun:
-		return answer, false, d.children.undoChild(attempts.UnitOf(cmd))
+		return answer, false, d.children.undoChild(cmd.Unit)
 	case scheduler.Withdraw:
 		d.attempts.Withdraw(cmd)
 	case scheduler.AskRetry:
@@ -209,19 +207,17 @@ func (d *Driver) take(cmd *scheduler.Command) {
 // begin starts an attempt: a call, or an attempt that another party ends. It reports whether it has left a call to the
 // executor or to workers.
 func (d *Driver) begin(cmd *scheduler.Command) (calls bool, err error) {
-	u := attempts.UnitOf(cmd)
-	planned := cmd.Node == nil && d.plan.Atoms[cmd.Atom].Run != nil
-	nested := cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested
+	u := cmd.Unit
 	switch {
 	case cmd.Op == scheduler.Await: // another party ends it
 		d.attempts.Open(cmd)
 		return false, nil
-	case planned && cmd.Op == scheduler.Spawn:
+	case cmd.Op == scheduler.Spawn && u.Planned != nil:
 		return false, d.children.spawnPlanned(u, cmd.Values, cmd.Missing)
 	case cmd.Op == scheduler.Spawn:
 		d.attempts.Open(cmd)
-		return false, d.children.spawn(u, cmd.Node.Spec.Input)
-	case planned, nested && cmd.Node.Spec.Undo.Task == "": // the atom is undone by undoing its child run
+		return false, d.children.spawn(u, u.Node.Spec.Input)
+	case u.BeginsRun() && (u.Planned != nil || u.Node.Spec.Undo.Task == ""): // the atom is undone by undoing its child run
 		return false, d.children.undoChild(u)
 	}
 	c := d.prepare(cmd)
@@ -239,15 +235,13 @@ func (d *Driver) begin(cmd *scheduler.Command) (calls bool, err error) {
 
 // end ends an attempt that is no longer needed.
 func (d *Driver) end(cmd *scheduler.Command) error {
-	switch {
-	case cmd.Op == scheduler.Cancel:
+	if cmd.Op == scheduler.Cancel {
 		d.cancel(cmd)
-	case cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested, cmd.Node == nil && d.plan.Atoms[cmd.Atom].Run != nil:
-		o := attempts.UnitOf(cmd)
-		d.attempts.Close(d.attempts.Path(o), false)
-		return d.children.dropChild(o, cmd.Abandoned)
-	default:
-		d.attempts.Close(d.attempts.Path(attempts.UnitOf(cmd)), false)
+		return nil
+	}
+	d.attempts.Close(cmd.Unit.Path, false)
+	if cmd.Unit.BeginsRun() {
+		return d.children.dropChild(cmd.Unit, cmd.Abandoned)
 	}
 	return nil
 }

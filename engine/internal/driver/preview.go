@@ -63,24 +63,23 @@ func (d *Driver) previewPlan(cmd *scheduler.OperatorCommand) []PreviewStep {
 		for i := range cmds {
 			switch c := &cmds[i]; c.Op {
 			case scheduler.Revert:
-				if a := &d.plan.Atoms[c.Atom]; a.Reverts() && a.Kind() == atom.KindTask {
-					undone = append(undone, PreviewStep{Path: a.Name(), Status: reverted})
+				if u := c.Unit; u.Reverts() && u.Planned.Kind() == atom.KindTask {
+					undone = append(undone, PreviewStep{Path: u.Path, Status: reverted})
 				}
 				ended = append(ended, scheduler.Event{
-					Kind: scheduler.Completed, Atom: c.Atom, Revert: true, Result: atom.Null,
-					Untaken: d.beganNothing(c.Atom),
+					Kind: scheduler.Completed, Unit: c.Unit, Revert: true, Result: atom.Null,
+					Untaken: d.beganNothing(c.Unit),
 				})
 			case scheduler.Stays:
-				undone = append(undone, PreviewStep{Path: d.plan.Atoms[c.Atom].Name(), Status: statusLeft(&c.Rec)})
+				undone = append(undone, PreviewStep{Path: c.Unit.Path, Status: statusLeft(&c.Rec)})
 			case scheduler.Withdraw:
-				path := d.plan.Atoms[c.Atom].Name()
 				ended = append(ended, scheduler.Event{
-					Kind: scheduler.Withdrawn, Atom: c.Atom, Untaken: d.attempts.At(path).Untaken(),
+					Kind: scheduler.Withdrawn, Unit: c.Unit, Untaken: d.attempts.Of(c.Unit).Untaken(),
 				})
 			case scheduler.Wait:
 				// It waits for the next attempt of its revert.
-				if c.Atom >= 0 && d.s.Record(c.Atom).State == states.TaskReverting {
-					ended = append(ended, scheduler.Event{Kind: scheduler.Fired, Atom: c.Atom})
+				if c.Unit.Rec.State == states.TaskReverting {
+					ended = append(ended, scheduler.Event{Kind: scheduler.Fired, Unit: c.Unit})
 				}
 			case scheduler.More:
 				ended = append(ended, scheduler.Event{Kind: scheduler.Continue})
@@ -102,13 +101,8 @@ func (d *Driver) previewPlan(cmd *scheduler.OperatorCommand) []PreviewStep {
 
 // beganNothing reports whether nothing was done in the run of an atom, which has ended, and in which nothing can be
 // undone. If that is not known, it reports false: the preview then says that the work may stay done.
-func (d *Driver) beganNothing(a int32) bool {
-	of, r := &d.plan.Atoms[a], d.s.Record(a)
-	if of.Run == nil || of.Reverts() {
-		return false
-	}
-	return r.NoneBegunBefore() &&
-		d.nothingIn(backend.PlannedChildID(d.Claim.Run, of.Name(), int(r.Incarnation), int(r.Attempt)))
+func (d *Driver) beganNothing(u *scheduler.Unit) bool {
+	return u.BeginsRun() && !u.Reverts() && u.Rec.NoneBegunBefore() && d.nothingIn(d.attempts.RunOf(u))
 }
 
 // nothingIn reports whether nothing was done in a child run, which has ended.
@@ -123,9 +117,9 @@ func (r *run) nothingIn(id string) bool {
 
 // passedPivots returns the points of no return of a plan that have succeeded, the last first.
 func (d *Driver) passedPivots() (passed []PreviewStep) {
-	for i := len(d.plan.Atoms) - 1; i >= 0; i-- {
-		if a := &d.plan.Atoms[i]; a.IsPivot() && d.s.Record(int32(i)).State == states.TaskSuccess {
-			passed = append(passed, stopAt(a.Name()))
+	for i := range slices.Backward(d.plan.Atoms) {
+		if u := d.s.Unit(int32(i)); u.Planned.IsPivot() && u.Rec.State == states.TaskSuccess {
+			passed = append(passed, stopAt(u.Path))
 		}
 	}
 	return passed

@@ -52,19 +52,20 @@ func (d *Driver) workTaken(m *storage.Message) error {
 		return err
 	}
 	d.attempts.Watch(e)
-	if m.Kind != backend.MessageTaken || attempts.QueueOf(e.Node) == "" {
+	n := e.Grown()
+	if m.Kind != backend.MessageTaken || attempts.QueueOf(n) == "" {
 		d.Draft.Take(m.N)
 		return nil
 	}
 	cause := &flow.Cause{
-		Kind: flow.Taken, Name: e.Node.Spec.Name, Note: e.Node.Spec.Note,
-		Attempt: int(e.Node.Rec.Attempt), Result: m.Body,
+		Kind: flow.Taken, Name: n.Spec.Name, Note: n.Spec.Note,
+		Attempt: int(n.Rec.Attempt), Result: m.Body,
 	}
 	var worker string
 	if err := m.Body.Decode(&worker); err == nil && worker == backend.Anonymous {
 		cause.Result = atom.MustEncode("")
 	}
-	return d.feed(scheduler.Event{Kind: scheduler.Told, N: m.N, Node: e.Node, Cause: cause})
+	return d.feed(scheduler.Event{Kind: scheduler.Told, N: m.N, Unit: e.Unit, Cause: cause})
 }
 
 // told passes a message to the language of a growing flow, or to the atom that waits for the signal.

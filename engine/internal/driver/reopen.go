@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
@@ -66,7 +65,7 @@ func (r *run) openAtEnd() ([]scheduler.Loaded, error) {
 		rec  *scheduler.Record
 	}
 	var records []scheduler.Loaded
-	for flows := []ended{{"", r.s.Record(0)}}; len(flows) > 0; flows = flows[1:] {
+	for flows := []ended{{"", &r.s.Unit(0).Rec}}; len(flows) > 0; flows = flows[1:] {
 		names, _, err := scheduler.OpenAtEnd(flows[0].rec)
 		if err != nil {
 			return nil, err
@@ -102,7 +101,7 @@ func (r *run) openAtEnd() ([]scheduler.Loaded, error) {
 }
 
 // reopen continues the run of a unit that was reopened, in the commit that begins the unit. The run exists.
-func (c *children) reopen(u attempts.Unit, child *storage.Run) error {
+func (c *children) reopen(u *scheduler.Unit, child *storage.Run) error {
 	switch {
 	case child.State == states.FlowSuccess:
 		c.succeeded(u, child)
@@ -124,7 +123,7 @@ func (c *children) reopen(u attempts.Unit, child *storage.Run) error {
 }
 
 // succeeded ends a unit whose run has succeeded.
-func (c *children) succeeded(u attempts.Unit, child *storage.Run) {
+func (c *children) succeeded(u *scheduler.Unit, child *storage.Run) {
 	ev := u.Ended()
 	ev.RunEnd, ev.Result = flow.RunSucceeded, c.Draft.Held(child.Output)
 	c.ends.list = append(c.ends.list, ev)

@@ -113,7 +113,7 @@ func (d *Driver) question(r *Request) (ev scheduler.Event, err error) {
 	if e == nil || e.Token.ID != r.Token.ID {
 		return ev, storage.ErrGone
 	}
-	n := e.Node
+	n := e.Grown()
 	if n == nil || e.Revert || n.Spec.Kind != flow.Work || !n.Awaits() {
 		return ev, ErrNoLanguage
 	}
@@ -131,7 +131,7 @@ func (d *Driver) question(r *Request) (ev scheduler.Event, err error) {
 			return ev, fmt.Errorf("%w: no result of %s: %w", storage.ErrInvalid, n.Path, err)
 		}
 	}
-	ev.Node = n
+	ev.Unit = e.Unit
 	ev.Cause = &flow.Cause{
 		Kind: flow.Taken, Call: true, Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt),
 	}

@@ -56,9 +56,9 @@ func (c *children) childContinued(m *storage.Message) error {
 	switch {
 	case err != nil || id == "":
 		return err
-	case c.open.IsUndone(u):
+	case attempts.IsUndone(u):
 		return c.undoChild(u)
-	case c.env.Runs.Drives(c.open.ChildOf(u).Flow):
+	case c.env.Runs.Drives(attempts.ChildOf(u).Flow):
 		c.begun = append(c.begun, childRun{id: id})
 	}
 	return nil
@@ -66,10 +66,9 @@ func (c *children) childContinued(m *storage.Message) error {
 
 // follow records in the record of the unit which run continues its child run. It returns the id of that run, or ""
 // if nothing waits for the child run.
-func (c *children) follow(m *storage.Message) (u attempts.Unit, id string, err error) {
+func (c *children) follow(m *storage.Message) (u *scheduler.Unit, id string, err error) {
 	c.Draft.Take(m.N)
-	u, known := c.open.ParentOf(m.Name)
-	if !known {
+	if u = c.open.ParentOf(m.Name); u == nil {
 		return u, "", nil
 	}
 	if err := m.Body.Decode(&id); err != nil {
@@ -78,9 +77,8 @@ func (c *children) follow(m *storage.Message) (u attempts.Unit, id string, err e
 	}
 	c.open.DropRun(m.Name)
 	c.open.AwaitRun(id, u)
-	rec := c.open.Record(u)
-	c.Draft.Continue(u.Node, u.Atom, rec, id)
-	c.Draft.Record(&scheduler.Command{Op: scheduler.Write, Atom: u.Atom, Node: u.Node, Rec: *rec})
+	c.Draft.Continue(u, id)
+	c.Draft.Record(&scheduler.Command{Op: scheduler.Write, Unit: u, Rec: u.Rec})
 	return u, id, nil
 }
 

@@ -1,14 +1,14 @@
 package driver
 
 import (
-	"github.com/ebbflow/ebb/engine/internal/attempts"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // didNothing reports whether nothing was done in the run of a unit, which has ended and is not undone with its
 // unit. The runs of earlier attempts may have done something.
-func (c *children) didNothing(u attempts.Unit, run *storage.Run) (bool, error) {
-	if c.open.Reverts(u) || !c.open.Record(u).NoneBegunBefore() {
+func (c *children) didNothing(u *scheduler.Unit, run *storage.Run) (bool, error) {
+	if u.Reverts() || !u.Rec.NoneBegunBefore() {
 		return false, nil
 	}
 	return unaffected(c.run, run)

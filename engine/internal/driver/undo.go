@@ -24,7 +24,7 @@ func (r *run) changeStack(cmd *scheduler.Command) {
 	switch cmd.Op {
 	case scheduler.PushUndo:
 		r.stack.size++
-		r.Draft.Push = append(r.Draft.Push, storage.Undo{N: r.stack.size, Path: cmd.Node.Path})
+		r.Draft.Push = append(r.Draft.Push, storage.Undo{N: r.stack.size, Path: cmd.Unit.Path})
 		r.stack.page = nil // read again when needed
 	case scheduler.PopUndo:
 		r.stack.size--

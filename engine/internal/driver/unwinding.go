@@ -27,7 +27,7 @@ func (d *Driver) nextUndo(part *scheduler.Part) (scheduler.Event, error) {
 	if err != nil {
 		return ev, d.Wrap(err)
 	}
-	ev.Node, ev.N = d.s.Unwind(l), u.N
+	ev.Unit, ev.N = d.s.Unwind(l), u.N
 	return ev, nil
 }
 

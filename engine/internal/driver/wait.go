@@ -204,7 +204,7 @@ func (d *Driver) fire() error {
 			continue
 		}
 		d.attempts.Fired(k)
-		if err := d.feed(scheduler.Event{Kind: scheduler.Fired, Atom: k.Atom, Node: k.Node}); err != nil {
+		if err := d.feed(scheduler.Event{Kind: scheduler.Fired, Unit: k.Unit}); err != nil {
 			return err
 		}
 	}
@@ -217,7 +217,7 @@ func (d *Driver) finish(f executor.Finished) error {
 		return ErrStopped
 	}
 	d.keepReports()
-	d.Draft.Ended(f.Call.Node, f.Call.Atom, f.At)
+	d.Draft.Ended(f.Call.Unit, f.At)
 	return d.callEnded(f.Event)
 }
 
@@ -227,7 +227,7 @@ func (d *Driver) callEnded(ev scheduler.Event) error {
 		if err := d.hear(); err != nil {
 			return err
 		}
-		e := d.attempts.Of(attempts.Unit{Node: ev.Node, Atom: ev.Atom})
+		e := d.attempts.Of(ev.Unit)
 		if early := e != nil && e.Early != nil; !ev.Revert && !early && d.AwaitsCalls() {
 			d.mail.Hold(&ev)
 			return nil

@@ -23,8 +23,7 @@ var ErrStopped = errors.New("engine: stopped; run it again to resume the run")
 // A Call is one Execute or Revert. After it was dispatched, the goroutine that makes it may use only fields that do
 // not change.
 type Call struct {
-	Atom    int32 // index in the plan; -1 if Node is set
-	Node    *scheduler.Node
+	Unit    *scheduler.Unit // what is executed or reverted
 	Values  atom.Values
 	Detail  *scheduler.Detail // set for a revert and for a retry; nil otherwise
 	Number  int64             // distinguishes the attempts of an incarnation
@@ -62,7 +61,7 @@ func (c *Call) Unwanted() bool { return c.life.Err() != nil }
 
 // completed returns the event for the end of the call, without how the call ended.
 func (c *Call) completed() scheduler.Event {
-	return scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Node: c.Node, Revert: c.About.Revert}
+	return scheduler.Event{Kind: scheduler.Completed, Unit: c.Unit, Revert: c.About.Revert}
 }
 
 // SetBody sets the atom's body. The body is nil if Missing is set.
@@ -124,7 +123,8 @@ func (c *Call) Make() (ev scheduler.Event, known bool) {
 	switch {
 	case err != nil || len(result) > atom.MaxValue:
 		return c.endedWith(ctx, ev, result, err)
-	case c.Node != nil && c.About.Token != "" && !c.About.Revert && !c.Node.Spec.Ends: // another party ends the node
+	case c.Unit.Node != nil && c.About.Token != "" && !c.About.Revert && !c.Unit.Node.Spec.Ends:
+		// another party ends the node
 		ev.Kind, ev.Result = scheduler.Deferred, result
 	case result == nil:
 		ev.Result = atom.Null

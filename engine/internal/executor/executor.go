@@ -48,11 +48,11 @@ type Executor struct {
 	ctx  context.Context //nolint:containedctx // what calls live in
 	halt context.CancelCauseFunc
 
-	queue      []*Call       // calls to make after the commit of what led to them
-	byKey      map[key]*Call // the executing calls in queue, after the first search; nil while the queue is empty
-	emptied    []*Call       // buffer for the queue, while it is empty
-	dispatched []*Call       // calls that other goroutines are making
-	inFlight   map[key]*Call // the executing calls in dispatched, after the first search
+	queue      []*Call                   // calls to make after the commit of what led to them
+	byUnit     map[*scheduler.Unit]*Call // executing calls in queue, after the first search; nil while it is empty
+	emptied    []*Call                   // buffer for the queue, while it is empty
+	dispatched []*Call                   // calls that other goroutines are making
+	inFlight   map[*scheduler.Unit]*Call // the executing calls in dispatched, after the first search
 	pool       pool
 	spares     []Call        // calls that are allocated and not used yet
 	prepared   int           // number of calls so far
@@ -61,13 +61,6 @@ type Executor struct {
 	gone       chan struct{} // closed by Stop
 	reports    reports
 }
-
-type key struct {
-	node *scheduler.Node
-	atom int32
-}
-
-func (c *Call) key() key { return key{c.Node, c.Atom} }
 
 // Init prepares an executor. The contexts of its calls derive from ctx, without its cancellation, and end with
 // Halt.
@@ -111,8 +104,8 @@ func (x *Executor) Queue(c *Call) {
 	if len(x.queue) == 1 {
 		x.emptied = x.queue[:0]
 	}
-	if x.byKey != nil && !c.About.Revert {
-		x.byKey[c.key()] = c
+	if x.byUnit != nil && !c.About.Revert {
+		x.byUnit[c.Unit] = c
 	}
 }
 
@@ -125,7 +118,7 @@ func (x *Executor) Next() *Call { return x.queue[0] }
 // Take removes the first call from the queue.
 func (x *Executor) Take() {
 	if c := x.queue[0]; !c.About.Revert {
-		delete(x.byKey, c.key())
+		delete(x.byUnit, c.Unit)
 	}
 	x.shift()
 	x.trim()
@@ -134,7 +127,7 @@ func (x *Executor) Take() {
 func (x *Executor) shift() {
 	x.queue[0] = nil
 	if x.queue = x.queue[1:]; len(x.queue) == 0 {
-		x.byKey = nil
+		x.byUnit = nil
 	}
 }
 
@@ -176,7 +169,7 @@ func (x *Executor) Adopt(c *Call) {
 	c.flight = len(x.dispatched)
 	x.dispatched = append(x.dispatched, c)
 	if x.inFlight != nil && !c.About.Revert {
-		x.inFlight[c.key()] = c
+		x.inFlight[c.Unit] = c
 	}
 }
 
@@ -214,17 +207,16 @@ func (x *Executor) remove(c *Call) {
 	x.dispatched[c.flight], moved.flight = moved, c.flight
 	x.dispatched[last] = nil
 	x.dispatched = x.dispatched[:last]
-	delete(x.inFlight, c.key())
+	delete(x.inFlight, c.Unit)
 	if c.late != nil {
 		c.late.Stop()
 	}
 }
 
-// Cancel ends the running or queued call of an atom or node. If abandoned is true, the executor does not wait for
+// Cancel ends the running or queued call of a unit. If abandoned is true, the executor does not wait for
 // its end.
-func (x *Executor) Cancel(node *scheduler.Node, a int32, abandoned bool) {
-	k := key{node, a}
-	if c := find(&x.inFlight, x.dispatched, k); c != nil {
+func (x *Executor) Cancel(u *scheduler.Unit, abandoned bool) {
+	if c := find(&x.inFlight, x.dispatched, u); c != nil {
 		if due := c.due.Load(); due == nil || time.Until(*due) > 0 { // else its time is up, and so its own limit ends it
 			c.life.end()
 		}
@@ -239,10 +231,10 @@ func (x *Executor) Cancel(node *scheduler.Node, a int32, abandoned bool) {
 		}
 		return
 	}
-	switch c := find(&x.byKey, x.queue, k); {
+	switch c := find(&x.byUnit, x.queue, u); {
 	case c == nil:
 	case abandoned:
-		delete(x.byKey, k)
+		delete(x.byUnit, u)
 		c.givenUp = true
 		x.trim()
 	default:
@@ -250,18 +242,18 @@ func (x *Executor) Cancel(node *scheduler.Node, a int32, abandoned bool) {
 	}
 }
 
-// find returns the executing call of an atom or node; nil if there is none. It uses an index, because very many
+// find returns the executing call of a unit; nil if there is none. It uses an index, because very many
 // calls may be cancelled one after the other.
-func find(index *map[key]*Call, calls []*Call, k key) *Call {
+func find(index *map[*scheduler.Unit]*Call, calls []*Call, u *scheduler.Unit) *Call {
 	if *index == nil {
-		*index = make(map[key]*Call, len(calls))
+		*index = make(map[*scheduler.Unit]*Call, len(calls))
 		for _, c := range calls {
 			if !c.About.Revert && !c.givenUp {
-				(*index)[c.key()] = c
+				(*index)[c.Unit] = c
 			}
 		}
 	}
-	return (*index)[k]
+	return (*index)[u]
 }
 
 // Stop ends the contexts of all calls, and waits for running calls up to their grace period.

@@ -12,19 +12,19 @@ import (
 func TestCancelWaitingCalls(t *testing.T) { // not parallel: it counts the process's allocations
 	const calls = 6000
 	x := &Executor{Settings: &Settings{}}
-	nodes := make([]scheduler.Node, calls)
-	for i := range nodes {
-		x.Queue(&Call{Atom: -1, Node: &nodes[i]})
+	units := make([]scheduler.Unit, calls)
+	for i := range units {
+		x.Queue(&Call{Unit: &units[i]})
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for i := range calls / 3 {
-		if x.Next().Node != &nodes[i] {
+		if x.Next().Unit != &units[i] {
 			t.Fatal("the queue has changed its order")
 		}
 		x.Take()
-		x.Cancel(&nodes[calls-1-i], -1, true)
-		x.Cancel(&nodes[calls/3+i], -1, false)
+		x.Cancel(&units[calls-1-i], true)
+		x.Cancel(&units[calls/3+i], false)
 	}
 	runtime.ReadMemStats(&after)
 	if each := (after.TotalAlloc - before.TotalAlloc) / calls; each > 1000 {

@@ -253,11 +253,11 @@ func TestLastCommand(t *testing.T) {
 func TestHeldFailures(t *testing.T) {
 	t.Parallel()
 	var b mailbox.Box
-	b.Hold(&scheduler.Event{Atom: 7})
+	b.Hold(&scheduler.Event{N: 7})
 	if got := b.Held(&run{awaits: true}); got != nil {
 		t.Errorf("came too early: %v", got)
 	}
-	if got := b.Held(&run{}); len(got) != 1 || got[0].Atom != 7 {
+	if got := b.Held(&run{}); len(got) != 1 || got[0].N != 7 {
 		t.Errorf("got %v", got)
 	}
 	if got := b.Held(&run{}); got != nil {

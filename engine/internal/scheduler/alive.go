@@ -25,7 +25,7 @@ func (s *Scheduler) After(asked *Command, g *flow.Growth) (alive, held int64) {
 	if scope := asked.Scope; g.Memory != nil && scope.Parent != nil {
 		held += int64(len(g.Memory) - len(scope.Memory))
 	}
-	n := asked.Node
+	n := asked.Unit.Grown()
 	switch {
 	case n == nil, asked.Cause.Kind == flow.Taken, asked.Cause.Kind == flow.Called:
 	case g.Again == nil || n.Rec.State != states.TaskFailure:
@@ -53,11 +53,11 @@ func opens(spec *flow.Spec) (children, held int64) {
 
 // weigh updates the count of bytes for a node or child flow that has changed.
 func (s *Scheduler) weigh(c *Command) {
-	switch {
-	case c.Node != nil:
-		c.Node.weigh(s)
-	case c.Scope != nil:
-		c.Scope.weigh(s)
+	switch u := c.Unit; {
+	case u.Node != nil:
+		u.Node.weigh(s)
+	case u.Child != nil:
+		u.Child.weigh(s)
 	}
 }
 

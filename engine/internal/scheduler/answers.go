@@ -29,7 +29,7 @@ func (s *Scheduler) Answers(n *Node) Readiness {
 		return HasEnded
 	case s.flow == states.FlowSuspending, s.flow == states.FlowSuspended:
 		return IsHeld
-	case s.flow != states.FlowRunning, !scope.begun, s.rec[0].State != states.TaskRunning, s.growth.asked, s.postponed(),
+	case s.flow != states.FlowRunning, !scope.begun, s.root.Rec.State != states.TaskRunning, s.growth.asked, s.postponed(),
 		scope.undoing != nil, s.wantsMore(scope):
 		return AnswersLater
 	default:
@@ -43,7 +43,7 @@ func (s *Scheduler) endCalled(q *ask) {
 	if c.Kind != flow.Ended && c.Kind != flow.Failed {
 		return
 	}
-	s.unwaitExternal(n)
+	s.unwaitExternal(&n.Unit)
 	n.executing, n.byToken = false, true
 	to := states.TaskSuccess
 	if c.Kind == flow.Ended {

@@ -30,7 +30,7 @@ func (s *Scheduler) mustWait(q *ask) bool {
 // wantsMore reports whether a scope's language has asked to be asked again. Until then it receives no other
 // question, because the scope's record contains its note for that call.
 func (s *Scheduler) wantsMore(scope *Scope) bool {
-	r := s.record(scope)
+	r := &scope.Rec
 	return scope.begun && r.Result != nil && (r.Ended == flow.EndNone || r.Ended == flow.EndDeferred)
 }
 
@@ -94,14 +94,18 @@ func (s *Scheduler) nextAsk() bool {
 		}
 		s.growth.asking, s.growth.asked = q, true
 		if q.undo {
-			s.emit(Command{Op: AskUndo, Atom: -1, Scope: q.scope, Detail: &Detail{Part: q.scope.part()}})
+			s.emit(Command{Op: AskUndo, Scope: q.scope, Detail: &Detail{Part: q.scope.part()}})
 			return true
 		}
 		if q.cause.Kind == flow.Continue {
-			q.cause.Note = s.record(q.scope).Result
+			q.cause.Note = q.scope.Rec.Result
 		}
 		q.note()
-		s.emit(Command{Op: AskLanguage, Atom: -1, Scope: q.scope, Node: q.node, Detail: &Detail{Cause: &q.cause}})
+		c := Command{Op: AskLanguage, Scope: q.scope, Detail: &Detail{Cause: &q.cause}}
+		if q.node != nil {
+			c.Unit = &q.node.Unit
+		}
+		s.emit(c)
 		return true
 	}
 	s.growth.asks = nil
@@ -112,7 +116,7 @@ func (s *Scheduler) nextAsk() bool {
 // asked the question.
 func (s *Scheduler) dropMessage(q *ask, unasked bool) {
 	if q.message > 0 {
-		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{
+		s.emit(Command{Op: CommandApplied, Detail: &Detail{
 			OperatorCommand: &OperatorCommand{N: q.message, Dropped: unasked},
 		}})
 	}

@@ -22,7 +22,7 @@ func (s *Scheduler) begin(ev *Event) {
 	reopens := s.reopens(ev.OperatorCommand) && s.Refuse(ev.OperatorCommand) == nil
 	s.setFlow(states.FlowRunning)
 	if anew && s.plan.Deadline > 0 && s.root == nil {
-		s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: s.now.Add(s.plan.Deadline)}})
+		s.emit(Command{Op: Deadline, Detail: &Detail{Due: s.now.Add(s.plan.Deadline)}})
 	}
 	s.failing.fatal, s.stopReason.parked = nil, false
 	s.forgetAsks()
@@ -42,26 +42,29 @@ func (s *Scheduler) begin(ev *Event) {
 func (s *Scheduler) lookAround() {
 	if s.root == nil {
 		s.inFlight.waits = 0 // an atom whose record shows a wait starts that wait again
-		s.inFlight.undone, s.inFlight.reverting = nil, 0
+		s.inFlight.reverting = 0
 	}
 	s.readySet.newReady, s.readySet.chooseAt, s.readySet.next, s.readySet.redo = s.readySet.newReady[:0], 0,
 		s.readySet.next[:0],
 		s.readySet.redo[:0]
-	for i := range s.rec {
-		a := int32(i)
-		switch r := &s.rec[i]; {
+	for i := range s.units {
+		u, a := &s.units[i], int32(i)
+		if s.root == nil {
+			u.external = false
+		}
+		switch r := &u.Rec; {
 		case r.State == states.TaskFailure && s.plan.FailurePolicy != flow.LeaveFailed:
 			s.push(op{resolve, a})
-		case r.State == states.TaskRetrying && s.isRetry(a):
+		case r.State == states.TaskRetrying && u.IsRetry():
 			s.push(op{renew, a})
 		case r.State == states.TaskRetrying && !r.Due().IsZero():
-			s.waitFor(a)
-		case r.State == states.TaskRevertFailure && s.parks(a):
+			s.waitFor(u)
+		case r.State == states.TaskRevertFailure && s.parks(u):
 			s.stopReason.parked = true
 		case r.Awaits() && s.root == nil:
-			s.inFlight.waits++
+			s.waitExternal(u)
 			if r.Intention == states.IntendRevert { // the process died while its work was being withdrawn
-				s.void(a)
+				s.void(u)
 			}
 		case r.State == states.TaskRunning || r.State == states.TaskReverting:
 			s.readySet.redo = append(s.readySet.redo, a)
@@ -84,29 +87,28 @@ func (s *Scheduler) reset() {
 	s.failing.rewinding, s.failing.fatal, s.failing.kept = nil, nil, nil
 	s.stopReason.pending, s.stopReason.pendingFailure = NothingPending, nil
 	if s.root != nil {
-		s.root, s.undoStack.unwound = &Scope{Index: -1}, false
+		s.root, s.undoStack.unwound = s.ownScope(), false
 		s.forgetAsks()
 		s.growth.alive, s.growth.held = 0, 0
 	}
-	for i := range s.rec {
-		a := int32(i)
-		if r := &s.rec[i]; r.State != states.TaskPending || r.Intention != states.IntendExecute {
-			s.resetAtom(a)
+	for i := range s.units {
+		if u := &s.units[i]; u.Rec.State != states.TaskPending || u.Rec.Intention != states.IntendExecute {
+			s.resetAtom(u)
 		}
 	}
 	if s.flow != states.FlowPending {
-		s.emit(Command{Op: FlowState, Atom: -1, FlowFrom: s.flow, FlowTo: states.FlowPending})
+		s.emit(Command{Op: FlowState, FlowFrom: s.flow, FlowTo: states.FlowPending})
 		s.flow = states.FlowPending
 	}
 }
 
 // resetAtom makes one atom PENDING. Its result and failure stay until the end of its next attempt replaces them.
-func (s *Scheduler) resetAtom(a int32) {
-	r := &s.rec[a]
+func (s *Scheduler) resetAtom(u *Unit) {
+	r := &u.Rec
 	if r.State != states.TaskPending {
 		r.Incarnation++
 		r.Attempt = 0
 		r.Ended = flow.EndNone
 	}
-	s.set(a, states.TaskPending, states.IntendExecute)
+	s.set(u, states.TaskPending, states.IntendExecute)
 }

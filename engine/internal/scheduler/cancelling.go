@@ -85,8 +85,8 @@ func (s *Scheduler) leaveNode(n *Node) {
 		return
 	}
 	n.stopped = true
-	s.unwaitExternal(n)
-	s.emit(Command{Op: Void, Atom: -1, Node: n, Abandoned: true})
+	s.unwaitExternal(&n.Unit)
+	s.emit(Command{Op: Void, Unit: &n.Unit, Abandoned: true})
 	s.cancelled(n)
 }
 

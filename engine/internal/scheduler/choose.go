@@ -19,11 +19,11 @@ func (s *Scheduler) choose() {
 		if !s.readySet.ready[a] || s.readySet.selected[a] {
 			continue
 		}
-		r := &s.rec[a]
+		r := &s.units[a].Rec
 		if r.Intention == states.IntendExecute && r.State == states.TaskPending && len(s.plan.Atoms[a].Deciders) > 0 {
 			s.failing.deciding = a
 			s.growth.asked = true
-			s.emit(Command{Op: AskDeciders, Atom: a})
+			s.emit(Command{Op: AskDeciders, Unit: &s.units[a]})
 			s.push(op{choose, -1})
 			return
 		}
@@ -54,14 +54,14 @@ func (s *Scheduler) leaveOut(a int32, depth flow.Depth) {
 	case flow.DepthAtom:
 	case flow.DepthNeighbors:
 		for _, v := range s.plan.Succ(node) {
-			if b := s.plan.Nodes[v].Atom; b >= 0 && !s.isRetry(b) {
+			if b := s.plan.Nodes[v].Atom; b >= 0 && !s.units[b].IsRetry() {
 				out = append(out, b)
 			}
 		}
 	case flow.DepthFlow, flow.DepthAll:
 		walk(s.plan.Succ, func(n int32) bool {
 			b := s.plan.Nodes[n].Atom
-			if depth == flow.DepthFlow && (b < 0 || s.isRetry(b)) {
+			if depth == flow.DepthFlow && (b < 0 || s.units[b].IsRetry()) {
 				return false
 			}
 			if b >= 0 {
@@ -73,6 +73,6 @@ func (s *Scheduler) leaveOut(a int32, depth flow.Depth) {
 	slices.Sort(out)
 	// A last: while it is PENDING, a resumed run asks its deciders again.
 	for _, b := range slices.Backward(slices.Compact(out)) {
-		s.set(b, states.TaskIgnore, states.IntendIgnore)
+		s.set(&s.units[b], states.TaskIgnore, states.IntendIgnore)
 	}
 }

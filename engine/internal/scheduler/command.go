@@ -47,7 +47,7 @@ const (
 	Stays
 	AwaitRun       // the undo has come to the node, which nothing reverts: answer with RunKnown when its run has ended
 	DropUndo       // delete the undo stack: its entries will not be undone
-	Deadline       // store the run's deadline; send Fired without a node at Due
+	Deadline       // store the run's deadline; send Fired without a unit at Due
 	PendingFailure // store that the run will end with PendingOutcome, because of Failures
 	More           // send Continue
 	CommandApplied // OperatorCommand was applied or dropped: delete its message
@@ -62,9 +62,8 @@ type Command struct {
 	FlowFrom, FlowTo states.Flow
 	PendingOutcome   PendingOutcome // for PendingFailure, Over
 	Abandoned        bool           // for Cancel, Void
-	Atom             int32          // index in the plan; -1 if Node or Scope is set
-	Node             *Node
-	Scope            *Scope
+	Unit             *Unit          // nil if the command concerns the run
+	Scope            *Scope         // of a command about a growing flow
 	Rec              Record
 	Values           atom.Values
 	// Missing is for Execute, Revert, Spawn and AskRetry: an argument has no value. The driver does not make the
@@ -103,8 +102,8 @@ const (
 	// if a decider failed.
 	Voted
 	Grown           // the answer to AskLanguage: Growth
-	Unwound         // the answer to AskUndo: Node is the entry, N its height; a nil Node means that there is none
-	Fired           // the wait of Atom or Node is over; if neither is set, the deadline has passed
+	Unwound         // the answer to AskUndo: Unit is the entry, N its height; a nil Unit means that there is none
+	Fired           // the wait of Unit is over; if it is nil, the deadline has passed
 	Idle            // no completion is waiting
 	Continue        // the answer to More
 	Deferred        // the call of Execute has ended, and another party ends the atom; Completed follows then
@@ -121,8 +120,7 @@ const (
 // An Event is one event that the driver reports to the scheduler.
 type Event struct {
 	Kind            EventKind
-	Atom            int32
-	Node            *Node
+	Unit            *Unit       // nil if the event concerns the run
 	Revert          bool        // for Completed: a revert has ended
 	Untaken         bool        // for Withdrawn; for RunKnown, and Completed of an undo: nothing had been done
 	Own             bool        // for Completed: the call was not cancelled before it ended, or its time was up
@@ -136,7 +134,7 @@ type Event struct {
 	Depth           flow.Depth
 	Growth          *flow.Growth
 	Cause           *flow.Cause      // for Told
-	Scope           *Scope           // for Told: the flow that the message is for; nil is that of Node, or the run's own
+	Scope           *Scope           // for Told: the flow that the message is for; nil is that of Unit, or the run's own
 	N               int64            // for Told, Unwound
 	OperatorCommand *OperatorCommand // for CommandReceived; for Begin: the command for a run that had come to rest
 	Fresh           bool             // for Begin: the records were just loaded, as a growing flow requires

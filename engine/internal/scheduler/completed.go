@@ -13,80 +13,79 @@ func (s *Scheduler) completed(ev Event) {
 	if ev.late() {
 		return
 	}
-	switch awaited := s.awaited(&ev); {
-	case awaited && ev.Revert:
-		s.revertAwaited(ev.Atom, ev.Node)
-	case awaited && ev.Node != nil:
-		s.unwaitExternal(ev.Node)
-		s.notWithdrawn(ev.Node, -1)
-	case awaited:
-		s.inFlight.waits--
-		s.notWithdrawn(nil, ev.Atom)
-	case !ev.Revert && s.Interrupted(ev.Node, ev.Atom): // no call is made
+	u := ev.Unit
+	switch {
+	case ev.Revert && u.external:
+		s.revertAwaited(u)
+	case !ev.Revert && u.Awaits():
+		s.unwaitExternal(u)
+		s.notWithdrawn(u)
+	case !ev.Revert && u.Interrupted(): // no call is made
 	default:
 		s.inFlight.busy--
 	}
-	if ev.Node != nil {
-		s.nodeCompleted(ev)
+	u.executing = false
+	if u.Node != nil {
+		s.nodeCompleted(u.Node, ev)
 		return
 	}
-	a, r := ev.Atom, &s.rec[ev.Atom]
+	r := &u.Rec
 	switch {
 	case ev.Revert && ev.Failure != nil:
-		s.revertFailed(a, ev.Failure)
+		s.revertFailed(u, ev.Failure)
 	case ev.Revert:
 		if r.Extra != nil || len(ev.Result) > 0 && !isNull(ev.Result) {
 			r.setExtra(func(x *RecordExtra) {
 				x.RevertResult, x.RevertFailure = ev.Result, nil
-				if s.isRetry(a) {
+				if u.IsRetry() {
 					x.Tries = nil
 				}
 			})
 		}
 		if ev.Untaken && r.Ended != flow.EndValue {
-			r.didNothing(s.plan.Atoms[a].Name())
+			r.didNothing(u.Path)
 		}
-		s.set(a, states.TaskReverted, r.Intention)
-		if of := &s.plan.Atoms[a]; of.StaysDone() && r.mayHaveEffect(of.Run != nil) {
-			s.emit(Command{Op: Stays, Atom: a, Rec: *r})
+		s.set(u, states.TaskReverted, r.Intention)
+		if of := u.Planned; of.StaysDone() && r.mayHaveEffect(of.Run != nil) {
+			s.emit(Command{Op: Stays, Unit: u, Rec: *r})
 		}
 	case ev.Failure != nil:
-		s.executionFailed(a, ev.Failure)
+		s.executionFailed(u, ev.Failure)
 	default:
 		r.Result, r.Ended = ev.Result, flow.EndValue
 		if ev.continued {
 			r.Ended = flow.EndContinued
 		}
-		s.setFailure(a, nil)
-		if s.isRetry(a) {
-			s.tried(a, ev.Result)
+		s.setFailure(u, nil)
+		if u.IsRetry() {
+			s.tried(u, ev.Result)
 		} else {
 			r.Extra = nil
 		}
-		s.set(a, states.TaskSuccess, r.Intention)
-		s.passed(a)
+		s.set(u, states.TaskSuccess, r.Intention)
+		s.passed(u)
 	}
 	s.push(op{choose, -1})
 }
 
 func isNull(v atom.Value) bool { return string(v) == string(atom.Null) }
 
-func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
-	r := &s.rec[a]
+func (s *Scheduler) executionFailed(u *Unit, f *atom.Failure) {
+	r := &u.Rec
 	f = r.ofExecution(f)
 	r.Ended = flow.EndFailure
-	if q := s.queueOf(nil, a); *q == callQueue && f.Code == atom.CodeCancelled { // take the attempt back
-		*q, r.Attempt = begunQueue, 0
+	if f.Code == atom.CodeCancelled {
+		u.takeBack()
 	}
-	if s.tryAgainLater(a, f) {
+	if s.tryAgainLater(u, f) {
 		return
 	}
 	if r.NeverCalled() {
 		r.Failure = f
 	} else {
-		s.setFailure(a, f)
+		s.setFailure(u, f)
 	}
-	if s.isRetry(a) {
+	if u.IsRetry() {
 		h := r.Tries()
 		h.Failure = f
 		r.Extra = &RecordExtra{Tries: &h}
@@ -97,29 +96,29 @@ func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 		}
 	}
 	if s.isEnding() && s.root == nil {
-		s.set(a, states.TaskCancelled, r.Intention)
+		s.set(u, states.TaskCancelled, r.Intention)
 		return
 	}
-	s.set(a, states.TaskFailure, r.Intention)
+	s.set(u, states.TaskFailure, r.Intention)
 	if s.plan.FailurePolicy == flow.LeaveFailed || s.stopReason.halted {
 		s.failing.fatal = append(s.failing.fatal, f)
 		return
 	}
-	s.push(op{resolve, a})
+	s.push(op{resolve, u.Index})
 }
 
 // setFailure maintains the list of atoms that have a failure.
-func (s *Scheduler) setFailure(a int32, f *atom.Failure) {
-	r := &s.rec[a]
+func (s *Scheduler) setFailure(u *Unit, f *atom.Failure) {
+	r := &u.Rec
 	if r.Failure == nil && f == nil {
 		return
 	}
-	at, found := slices.BinarySearch(s.failing.failed, a)
+	at, found := slices.BinarySearch(s.failing.failed, u.Index)
 	switch {
 	case f == nil && found:
 		s.failing.failed = slices.Delete(s.failing.failed, at, at+1)
 	case f != nil && !found:
-		s.failing.failed = slices.Insert(s.failing.failed, at, a)
+		s.failing.failed = slices.Insert(s.failing.failed, at, u.Index)
 	}
 	r.Failure = f
 	s.failing.failures = nil
@@ -129,7 +128,7 @@ func (s *Scheduler) setFailure(a int32, f *atom.Failure) {
 func (s *Scheduler) Failures() []*atom.Failure {
 	if s.failing.failures == nil {
 		for _, a := range s.failing.failed {
-			s.failing.failures = append(s.failing.failures, s.rec[a].Failure)
+			s.failing.failures = append(s.failing.failures, s.units[a].Rec.Failure)
 		}
 	}
 	return s.failing.failures

@@ -50,11 +50,11 @@ func spin(plan *flow.Plan, fails func(a int32) bool) (end states.Flow, commands 
 		for i := range cmds {
 			switch c := &cmds[i]; c.Op {
 			case scheduler.Write, scheduler.Notify:
-				kept[c.Atom] = c.Rec
+				kept[c.Unit.Index] = c.Rec
 			case scheduler.Execute, scheduler.Revert:
-				ended = append(ended, call{c.Atom, c.Op == scheduler.Revert})
+				ended = append(ended, call{c.Unit.Index, c.Op == scheduler.Revert})
 			case scheduler.AskRetry:
-				d, _ := plan.Atoms[c.Atom].Controller().OnFailure(c.Tries, c.Values)
+				d, _ := c.Unit.Planned.Controller().OnFailure(c.Tries, c.Values)
 				ev = scheduler.Event{Kind: scheduler.Answered, Decision: d}
 			case scheduler.More:
 				ev = scheduler.Event{Kind: scheduler.Continue}
@@ -64,8 +64,8 @@ func spin(plan *flow.Plan, fails func(a int32) bool) (end states.Flow, commands 
 			}
 		}
 		if ev.Kind == scheduler.Idle && at < len(ended) {
-			ev = scheduler.Event{Kind: scheduler.Completed, Atom: ended[at].atom, Revert: ended[at].revert, Result: atom.Null}
-			if !ev.Revert && fails(ev.Atom) {
+			ev = scheduler.Event{Kind: scheduler.Completed, Unit: s.Unit(ended[at].atom), Revert: ended[at].revert, Result: atom.Null}
+			if !ev.Revert && fails(ev.Unit.Index) {
 				ev.Result, ev.Failure = nil, failure
 			}
 			at++

@@ -12,7 +12,6 @@ type counters struct {
 	after   int32 // direct successors that are not back
 	stirred int32 // direct successors that are not untouched
 	flags   uint8
-	queue   queue // where the first attempt of its atom waits to be begun
 }
 
 const (
@@ -33,8 +32,8 @@ func (s *Scheduler) count() {
 	}
 	s.readySet.readyN, s.readySet.okN, s.readySet.newReady, s.readySet.chooseAt = 0, 0, s.readySet.newReady[:0], 0
 	clear(s.readySet.ready)
-	for i := range s.rec {
-		s.readySet.okN += ok(s.rec[i].State)
+	for i := range s.units {
+		s.readySet.okN += ok(s.units[i].Rec.State)
 	}
 	for n := range s.readySet.nodes {
 		s.changed(int32(n))
@@ -72,7 +71,7 @@ func (s *Scheduler) changed(n int32) {
 			}
 		}
 		if a := s.plan.Nodes[n].Atom; a >= 0 {
-			s.touch(a)
+			s.touch(&s.units[a])
 		}
 	}
 }
@@ -92,7 +91,7 @@ func (s *Scheduler) flagsOf(n int32) (flags uint8) {
 	c := &s.readySet.nodes[n]
 	isForward, isBack, isUntouched := true, true, true
 	if node := s.plan.Nodes[n]; node.Kind == flow.AtomNode {
-		r := &s.rec[node.Atom]
+		r := &s.units[node.Atom].Rec
 		isForward = (r.State == states.TaskSuccess || r.State == states.TaskIgnore) &&
 			(r.Intention == states.IntendExecute || r.Intention == states.IntendIgnore)
 		isBack = r.State == states.TaskPending || r.State == states.TaskReverted || r.State == states.TaskIgnore ||
@@ -112,8 +111,8 @@ func (s *Scheduler) flagsOf(n int32) (flags uint8) {
 }
 
 // touch recomputes whether an atom is ready.
-func (s *Scheduler) touch(a int32) {
-	r, c := &s.rec[a], &s.readySet.nodes[s.plan.Atoms[a].Node]
+func (s *Scheduler) touch(u *Unit) {
+	r, c := &u.Rec, &s.readySet.nodes[u.Planned.Node]
 	ready := false
 	switch r.State {
 	case states.TaskPending:
@@ -125,13 +124,13 @@ func (s *Scheduler) touch(a int32) {
 		ready = (r.Intention == states.IntendRevert || r.Intention == states.IntendRetry) && c.after == 0
 	case states.TaskRunning, states.TaskReverting, states.TaskReverted, states.TaskRevertFailure, states.TaskIgnore:
 	}
-	if ready == s.readySet.ready[a] {
+	if ready == s.readySet.ready[u.Index] {
 		return
 	}
-	s.readySet.ready[a] = ready
+	s.readySet.ready[u.Index] = ready
 	if ready {
 		s.readySet.readyN++
-		s.readySet.newReady = append(s.readySet.newReady, a)
+		s.readySet.newReady = append(s.readySet.newReady, u.Index)
 	} else {
 		s.readySet.readyN--
 	}

@@ -199,24 +199,24 @@ func (d *driver) wait() {
 	d.waited += d.waits[a].Sub(d.now)
 	d.now = d.waits[a]
 	delete(d.waits, a)
-	d.answer = &scheduler.Event{Kind: scheduler.Fired, Atom: a}
+	d.answer = &scheduler.Event{Kind: scheduler.Fired, Unit: d.sched.Unit(a)}
 }
 
 func (d *driver) do(c *scheduler.Command) {
 	switch c.Op {
 	case scheduler.Write:
-		d.kept.records[c.Atom] = c.Rec
+		d.kept.records[c.Unit.Index] = c.Rec
 	case scheduler.Notify:
-		d.kept.records[c.Atom] = c.Rec
-		a := d.plan.Atoms[c.Atom]
+		d.kept.records[c.Unit.Index] = c.Rec
+		a := c.Unit.Planned
 		d.tell(a.Name(), c.To.String(), []string{kind(a.Kind()), a.Name(), c.From.String(), c.To.String()})
 	case scheduler.FlowState:
 		d.kept.flow = c.FlowTo
 		d.tell("", c.FlowTo.String(), []string{"F", c.FlowFrom.String(), c.FlowTo.String()})
 	case scheduler.Wait:
-		d.waits[c.Atom] = c.Due
+		d.waits[c.Unit.Index] = c.Due
 	case scheduler.Unwait:
-		delete(d.waits, c.Atom)
+		delete(d.waits, c.Unit.Index)
 	case scheduler.Stays:
 	case scheduler.Remember:
 		d.kept.memory = c.Memory
@@ -227,7 +227,7 @@ func (d *driver) do(c *scheduler.Command) {
 	case scheduler.AskRetry:
 		d.answer = d.askRetry(c)
 	case scheduler.AskDeciders:
-		d.answer = d.askDeciders(c.Atom)
+		d.answer = d.askDeciders(c.Unit.Index)
 	case scheduler.More:
 		d.answer = &scheduler.Event{Kind: scheduler.Continue}
 	case scheduler.Over:
@@ -273,12 +273,12 @@ func (d *driver) tell(name, state string, change conformance.TaskFlowChange) {
 }
 
 func (d *driver) execute(c *scheduler.Command) scheduler.Event {
-	a := d.plan.Atoms[c.Atom]
-	ev := scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Failure: c.Missing}
+	a := c.Unit.Planned
+	ev := scheduler.Event{Kind: scheduler.Completed, Unit: c.Unit, Failure: c.Missing}
 	if c.Missing != nil {
 		return ev
 	}
-	d.sched.MarkCalled(nil, c.Atom)
+	c.Unit.MarkCalled()
 	var err error
 	if a.Kind() == atom.KindRetry {
 		ev.Result, err = a.Controller().Next(c.Tries, c.Values)
@@ -290,8 +290,8 @@ func (d *driver) execute(c *scheduler.Command) scheduler.Event {
 }
 
 func (d *driver) revert(c *scheduler.Command) scheduler.Event {
-	a := d.plan.Atoms[c.Atom]
-	ev := scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: true, Failure: c.Missing}
+	a := c.Unit.Planned
+	ev := scheduler.Event{Kind: scheduler.Completed, Unit: c.Unit, Revert: true, Failure: c.Missing}
 	if c.Missing != nil {
 		return ev
 	}
@@ -308,7 +308,7 @@ func (d *driver) revert(c *scheduler.Command) scheduler.Event {
 }
 
 func (d *driver) askRetry(c *scheduler.Command) *scheduler.Event {
-	a := d.plan.Atoms[c.Atom]
+	a := c.Unit.Planned
 	ev := &scheduler.Event{Kind: scheduler.Answered, Failure: c.Missing}
 	if c.Missing == nil {
 		var err error
@@ -325,14 +325,14 @@ func (d *driver) askDeciders(a int32) *scheduler.Event {
 	results := flow.Results{}
 	for _, dec := range d.plan.Atoms[a].Deciders {
 		if dec.Source >= 0 {
-			if r := d.sched.Record(dec.Source); r.State == states.TaskSuccess {
+			if r := &d.sched.Unit(dec.Source).Rec; r.State == states.TaskSuccess {
 				v, _ := d.sched.ValueOf(dec.Source)
 				results[d.plan.Atoms[dec.Source].Name()] = v
 			}
 		}
 	}
 	for _, dec := range d.plan.Atoms[a].Deciders {
-		if dec.Source >= 0 && d.sched.Record(dec.Source).State == states.TaskIgnore {
+		if dec.Source >= 0 && d.sched.Unit(dec.Source).Rec.State == states.TaskIgnore {
 			continue
 		}
 		yes, err := dec.Decider.Decide(nil, results)

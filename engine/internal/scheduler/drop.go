@@ -8,7 +8,7 @@ func (s *Scheduler) dropNode(n *Node) {
 	s.stopNode(n)
 	if n.Kept {
 		n.Rec.Intention = states.IntendIgnore
-		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+		s.write(&n.Unit)
 	}
 }
 

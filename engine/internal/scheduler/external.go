@@ -1,8 +1,6 @@
 package scheduler
 
 import (
-	"slices"
-
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -11,86 +9,37 @@ import (
 // Another party may end an atom: the party that has its token, or its child run. The atom is then RUNNING, its end
 // mark is flow.EndDeferred, and only its record is kept.
 
-// awaited reports whether another party, not a call, completed the atom.
-func (s *Scheduler) awaited(ev *Event) bool {
-	switch {
-	case ev.Revert && ev.Node != nil:
-		return ev.Node.external
-	case ev.Revert:
-		return s.inFlight.undone[ev.Atom]
-	case ev.Node != nil:
-		return ev.Node.Awaits()
-	}
-	return s.rec[ev.Atom].Awaits()
-}
-
 // revertDeferred records that another party ends a revert. This is not stored: a process that resumes the run
 // starts the revert again and finds the existing token.
 func (s *Scheduler) revertDeferred(ev *Event) {
 	s.inFlight.busy--
 	s.inFlight.reverting++
-	if n := ev.Node; n != nil {
-		s.waitExternal(n)
-		return
-	}
-	s.inFlight.waits++
-	if s.inFlight.undone == nil {
-		s.inFlight.undone = map[int32]bool{}
-	}
-	s.inFlight.undone[ev.Atom] = true
+	s.waitExternal(ev.Unit)
 }
 
 // revertAwaited records that such a revert has ended, or is no longer awaited.
-func (s *Scheduler) revertAwaited(a int32, n *Node) {
+func (s *Scheduler) revertAwaited(u *Unit) {
 	s.inFlight.reverting--
-	if n != nil {
-		s.unwaitExternal(n)
-		return
-	}
-	s.inFlight.waits--
-	delete(s.inFlight.undone, a)
+	s.unwaitExternal(u)
 }
 
 // voidRevert makes the token of a revert void.
-func (s *Scheduler) voidRevert(a int32) {
-	if s.inFlight.undone[a] {
-		s.revertAwaited(a, nil)
-		s.emit(Command{Op: Void, Atom: a})
+func (s *Scheduler) voidRevert(u *Unit) {
+	if u.external {
+		s.revertAwaited(u)
+		s.emit(Command{Op: Void, Unit: u})
 	}
 }
 
 // late reports whether the execution of a node has ended before: the answer that started its child run also dropped
 // the node, or ended the flow.
 func (ev *Event) late() bool {
-	n := ev.Node
-	return n != nil && !ev.Revert && !n.executing && !n.Awaits() && (!ev.ByToken || !n.interrupted())
-}
-
-// Interrupted reports whether the process died that made the call of an atom or node, and the call was not made again
-// yet.
-func (s *Scheduler) Interrupted(n *Node, a int32) bool {
-	switch {
-	case n != nil:
-		return n.interrupted()
-	case a < 0 || s.root != nil:
-		return false
-	}
-	r := &s.rec[a]
-	return r.State == states.TaskRunning && !r.Awaits() && slices.Contains(s.readySet.redo, a)
-}
-
-func (n *Node) interrupted() bool {
-	return n.called() && n.Rec.State == states.TaskRunning && !n.executing && !n.Awaits()
+	u := ev.Unit
+	return u.Node != nil && !ev.Revert && !u.executing && !u.Awaits() && (!ev.ByToken || !u.Interrupted())
 }
 
 // Awaits reports whether another party ends the atom.
 func (r *Record) Awaits() bool { return r.State == states.TaskRunning && r.Ended == flow.EndDeferred }
-
-// Awaits reports whether another party ends the node.
-func (n *Node) Awaits() bool { return n.Rec.Awaits() }
-
-// Executes reports whether the call of the node, or of its undo, has not ended.
-func (n *Node) Executes() bool { return n.executing }
 
 // deferred records that the call of an atom has ended, but not the atom.
 func (s *Scheduler) deferred(ev Event) {
@@ -101,42 +50,38 @@ func (s *Scheduler) deferred(ev Event) {
 	if ev.late() {
 		return
 	}
-	if n := ev.Node; n != nil && n.Awaits() { // its child run exists
+	u, n := ev.Unit, ev.Unit.Node
+	if n != nil && n.Awaits() { // its child run exists
 		s.reportCall(n)
 		return
 	}
 	s.inFlight.busy--
-	if n := ev.Node; n != nil {
-		n.executing = false
-		s.waitExternal(n)
-		n.Rec.Ended = flow.EndDeferred
-		if ev.Reports() && !n.stopped {
-			n.Rec.Result = ev.Result
-			if ev.Result == nil {
-				n.Rec.Result = atom.Null
-			}
+	u.executing, u.Rec.Ended = false, flow.EndDeferred
+	s.waitExternal(u)
+	if ev.Reports() && !n.stopped {
+		u.Rec.Result = ev.Result
+		if ev.Result == nil {
+			u.Rec.Result = atom.Null
 		}
-		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
-		if n.stopped {
-			s.stopNode(n)
-			s.left(n.Scope)
-			return
-		}
-		s.reportCall(n)
-		return
 	}
-	s.inFlight.waits++
-	r := &s.rec[ev.Atom]
-	r.Ended = flow.EndDeferred
-	s.emit(Command{Op: Write, Atom: ev.Atom, Rec: *r})
-	if r.Intention != states.IntendExecute || s.isEnding() {
-		s.void(ev.Atom)
+	s.write(u)
+	switch {
+	case n == nil:
+		if u.Rec.Intention != states.IntendExecute || s.isEnding() {
+			s.void(u)
+		}
+	case n.stopped:
+		s.stopNode(n)
+		s.left(n.Scope)
+	default:
+		s.reportCall(n)
 	}
 }
 
 // Reports reports whether the language is told that a call has ended without ending its node.
 func (ev *Event) Reports() bool {
-	return ev.Kind == Deferred && ev.Node != nil && (ev.Node.Spec.Report || ev.Node.Spec.Ends && ev.Result != nil)
+	n := ev.Unit.Grown()
+	return ev.Kind == Deferred && n != nil && (n.Spec.Report || n.Spec.Ends && ev.Result != nil)
 }
 
 // reportCall asks the language about a node whose task has returned and which another party will end. Until the
@@ -161,44 +106,44 @@ func (s *Scheduler) noted(n *Node, kind flow.CauseKind, note atom.Value) {
 	if note != nil {
 		n.Spec.Note = note
 	}
-	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+	s.write(&n.Unit)
 }
 
-// void gives up the atom's attempt if another party ends it.
-func (s *Scheduler) void(a int32) {
+// void gives up the attempt of an atom of the plan if another party ends it.
+func (s *Scheduler) void(u *Unit) {
 	switch {
-	case !s.rec[a].Awaits():
-	case s.plan.Atoms[a].Run != nil: // the end of a child run is in its record
-		s.voidAwaited(a)
+	case !u.Awaits():
+	case u.BeginsRun(): // the end of a child run is in its record
+		s.voidAwaited(u)
 	default:
-		s.withdraw(nil, a)
+		s.withdraw(u)
 	}
 }
 
-func (s *Scheduler) voidAwaited(a int32) {
-	r := &s.rec[a]
-	s.inFlight.waits--
-	s.emit(Command{Op: Void, Atom: a})
-	s.set(a, states.TaskCancelled, r.Intention)
+func (s *Scheduler) voidAwaited(u *Unit) {
+	s.unwaitExternal(u)
+	s.emit(Command{Op: Void, Unit: u})
+	s.set(u, states.TaskCancelled, u.Rec.Intention)
 }
 
-// awaitExternal starts an atom that makes no call and is ended by a signal, or by the run that it
+// awaitExternal starts an atom of the plan that makes no call and is ended by a signal, or by the run that it
 // begins: begin says which.
-func (s *Scheduler) awaitExternal(a int32, begin *Command) {
-	r := &s.rec[a]
+func (s *Scheduler) awaitExternal(begin *Command) {
+	u := begin.Unit
+	r := &u.Rec
 	if r.State != states.TaskRunning {
 		r.Attempt++
 	}
 	r.Ended = flow.EndDeferred
-	s.inFlight.waits++
+	s.waitExternal(u)
 	// First, because the time limit of the wait, and the child run, must exist when the wait starts.
 	begin.Rec = *r
 	s.emit(*begin)
 	if r.State == states.TaskRunning {
-		s.emit(Command{Op: Write, Atom: a, Rec: *r})
+		s.write(u)
 		return
 	}
-	s.set(a, states.TaskRunning, r.Intention)
+	s.set(u, states.TaskRunning, r.Intention)
 }
 
 // awaitNode starts a node that makes no call.
@@ -210,29 +155,24 @@ func (s *Scheduler) awaitNode(n *Node) {
 	}
 	n.Rec.clearDue()
 	s.setNode(n, states.TaskRunning)
-	s.waitExternal(n)
+	s.waitExternal(&n.Unit)
 	op := Await
 	if n.Spec.Kind == flow.Nested {
 		op = Spawn
 	}
-	s.emit(Command{Op: op, Atom: -1, Node: n, Rec: n.Rec})
+	s.emit(Command{Op: op, Unit: &n.Unit, Rec: n.Rec})
 }
 
-func (s *Scheduler) waitExternal(n *Node) {
-	if !n.external {
-		n.external = true
+func (s *Scheduler) waitExternal(u *Unit) {
+	if !u.external {
+		u.external = true
 		s.inFlight.waits++
 	}
 }
 
-func (s *Scheduler) unwaitExternal(n *Node) {
-	if n.external {
-		n.external = false
+func (s *Scheduler) unwaitExternal(u *Unit) {
+	if u.external {
+		u.external = false
 		s.inFlight.waits--
 	}
-}
-
-// called reports whether a node's attempt starts with the call of a task.
-func (n *Node) called() bool {
-	return n.Spec.Kind == flow.Work && (n.Spec.Task != "" || n.Spec.Token == "")
 }

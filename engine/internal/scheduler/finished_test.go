@@ -23,9 +23,9 @@ func TestFinishedRunIsNotStopped(t *testing.T) {
 		"growing": flow.Growing("f", toy{}),
 	} {
 		for what, event := range map[string]scheduler.Event{
-			"stop":     {Kind: scheduler.CommandReceived, Atom: -1, OperatorCommand: &stop},
-			"cancel":   {Kind: scheduler.CommandReceived, Atom: -1, OperatorCommand: &live},
-			"deadline": {Kind: scheduler.Fired, Atom: -1},
+			"stop":     {Kind: scheduler.CommandReceived, OperatorCommand: &stop},
+			"cancel":   {Kind: scheduler.CommandReceived, OperatorCommand: &live},
+			"deadline": {Kind: scheduler.Fired},
 		} {
 			if name == "growing" && what == "deadline" {
 				continue // its language sets one
@@ -73,12 +73,12 @@ func endedFromOutside(t *testing.T, root flow.Node, event scheduler.Event, at in
 		for _, c := range s.Step(ev) {
 			switch c.Op {
 			case scheduler.Notify:
-				if c.Node == nil && c.To == states.TaskSuccess {
+				if c.Unit.Planned != nil && c.To == states.TaskSuccess {
 					done++
 				}
 			case scheduler.Execute, scheduler.Revert:
 				waiting = append(waiting, scheduler.Event{
-					Kind: scheduler.Completed, Atom: c.Atom, Node: c.Node, Revert: c.Op == scheduler.Revert, Result: atom.Null,
+					Kind: scheduler.Completed, Unit: c.Unit, Revert: c.Op == scheduler.Revert, Result: atom.Null,
 				})
 			case scheduler.AskLanguage:
 				growth := &flow.Growth{End: &flow.End{Value: atom.Null}}

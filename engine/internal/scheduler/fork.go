@@ -39,11 +39,11 @@ func (n *Node) begins(q *ask) bool {
 
 // beginChild starts the next child of a fork, and returns the question to its language.
 func (s *Scheduler) beginChild(n *Node) ask {
-	c := &Scope{Path: n.childPath(n.begun), Parent: n, Index: n.begun}
+	c := childOf(n, n.begun, n.childPath(n.begun))
 	n.begun++
 	s.growth.alive++
 	n.children = append(n.children, c)
-	s.emit(Command{Op: Write, Atom: -1, Scope: c, Rec: c.Rec})
+	s.write(c.Unit)
 	return ask{scope: c, cause: flow.Cause{Kind: flow.Begin}}
 }
 
@@ -60,7 +60,7 @@ func (s *Scheduler) noteEnd(fork *Node, end *flow.End) {
 		return
 	}
 	fork.Rec.Result = end.Note
-	s.emit(Command{Op: Write, Atom: -1, Node: fork, Rec: fork.Rec})
+	s.write(&fork.Unit)
 }
 
 // tell counts the end of a child.

@@ -10,10 +10,10 @@ import (
 
 // beginGrowing starts or resumes the run's own growing flow.
 func (s *Scheduler) beginGrowing() {
-	if due := s.rec[0].Due(); s.root.begun && !due.IsZero() {
+	if due := s.root.Rec.Due(); s.root.begun && !due.IsZero() {
 		switch {
 		case due.After(s.now), len(s.growth.asks) > 0: // the language first hears what was accepted before
-			s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: due}})
+			s.emit(Command{Op: Deadline, Detail: &Detail{Due: due}})
 		case !s.isEnding(): // a run that is ending continues to end
 			s.overdue()
 			return
@@ -65,7 +65,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	}
 	s.dropMessage(&q, false)
 	if len(g.Events) > 0 || g.Untold > 0 {
-		s.emit(Command{Op: Emit, Atom: -1, Scope: scope, Detail: &Detail{Events: g.Events, Untold: g.Untold}})
+		s.emit(Command{Op: Emit, Scope: scope, Detail: &Detail{Events: g.Events, Untold: g.Untold}})
 	}
 	if q.cause.Kind == flow.Stopped { // the language was told, and cannot change that
 		s.tell(scope, g)
@@ -126,7 +126,7 @@ func (s *Scheduler) conclude(q *ask, g *flow.Growth) {
 	case g.End != nil:
 		if pending := pendingOf(g.End); pending != NothingPending && scope.Parent == nil {
 			s.stopReason.pending = pending
-			s.emit(Command{Op: PendingFailure, Atom: -1, PendingOutcome: pending, Detail: &Detail{}})
+			s.emit(Command{Op: PendingFailure, PendingOutcome: pending, Detail: &Detail{}})
 		}
 		scope.leave(q.node, g.End)
 		s.endScope(scope, g.End)
@@ -157,10 +157,10 @@ func (s *Scheduler) advanceNode(node *Node, kind flow.CauseKind, g *flow.Growth)
 // tell emits what an answer sets and sends outside its flow.
 func (s *Scheduler) tell(scope *Scope, g *flow.Growth) {
 	if len(g.Labels) > 0 {
-		s.emit(Command{Op: Label, Atom: -1, Detail: &Detail{Labels: g.Labels}})
+		s.emit(Command{Op: Label, Detail: &Detail{Labels: g.Labels}})
 	}
 	if len(g.Send) > 0 || len(g.Out) > 0 {
-		s.emit(Command{Op: Tell, Atom: -1, Scope: scope, Detail: &Detail{Messages: g.Send, Out: g.Out}})
+		s.emit(Command{Op: Tell, Scope: scope, Detail: &Detail{Messages: g.Send, Out: g.Out}})
 	}
 }
 
@@ -173,7 +173,7 @@ func (s *Scheduler) askPerson(scope *Scope, g *flow.Growth) {
 	if g.Person.Message != "" {
 		why = []*atom.Failure{{Code: atom.CodeNeedsPerson, Message: g.Person.Message, Atom: g.Person.Atom}}
 	}
-	s.emit(Command{Op: NeedPerson, Atom: -1, Detail: &Detail{Failures: why}})
+	s.emit(Command{Op: NeedPerson, Detail: &Detail{Failures: why}})
 }
 
 // beginDetached begins the runs that a language wants although its own run was ended from outside.
@@ -194,7 +194,7 @@ func impossible(path, how string) *flow.End {
 
 // remember stores what an answer changes in its scope.
 func (s *Scheduler) remember(q *ask, g *flow.Growth) {
-	scope, r := q.scope, s.record(q.scope)
+	scope, r := q.scope, &q.scope.Rec
 	changed := string(r.Result) != string(g.More)
 	r.Result = g.More
 	if r.Ended == flow.EndUndoing || r.Ended == flow.EndLeft && g.End == nil ||
@@ -210,10 +210,10 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 	}
 	if g.Outer != nil && scope.Parent != nil {
 		s.root.Memory = g.Outer
-		s.emit(Command{Op: Remember, Atom: -1, Detail: &Detail{Memory: g.Outer}})
+		s.emit(Command{Op: Remember, Detail: &Detail{Memory: g.Outer}})
 	}
 	if scope.Parent == nil && (g.Memory != nil || q.cause.Kind == flow.Begin) {
-		s.emit(Command{Op: Remember, Atom: -1, Detail: &Detail{Memory: scope.Memory}})
+		s.emit(Command{Op: Remember, Detail: &Detail{Memory: scope.Memory}})
 	}
 	switch {
 	case q.cause.Kind == flow.Begin && scope.Parent != nil:
@@ -224,7 +224,7 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 		scope.begun = true
 		if !g.Deadline.IsZero() {
 			r.setExtra(func(x *RecordExtra) { x.Due = g.Deadline })
-			s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: g.Deadline}})
+			s.emit(Command{Op: Deadline, Detail: &Detail{Due: g.Deadline}})
 			changed = true
 		}
 	case q.cause.Kind == flow.Overdue && (g.End == nil || !g.End.TimedOut):
@@ -232,7 +232,7 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 		changed = true
 	}
 	if changed {
-		s.keep(scope)
+		s.write(scope.Unit)
 	}
 }
 
@@ -247,7 +247,7 @@ func (s *Scheduler) add(scope *Scope, spec flow.Spec) {
 	}
 	n := s.newNode(scope, spec)
 	if s.flow != states.FlowRunning || scope.stopping {
-		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+		s.write(&n.Unit)
 		return
 	}
 	s.startNode(n)
@@ -257,9 +257,8 @@ func (s *Scheduler) add(scope *Scope, spec flow.Spec) {
 func (s *Scheduler) newNode(scope *Scope, spec flow.Spec) *Node {
 	s.growth.serial++
 	s.growth.alive++
-	n := &Node{
-		Scope: scope, Path: scope.Inside(spec.Name), Spec: spec, Kept: true, serial: s.growth.serial, failedAt: -1,
-	}
+	n := nodeOf(scope, scope.Inside(spec.Name), &spec, &Record{})
+	n.Kept, n.serial = true, s.growth.serial
 	if scope.open == nil {
 		scope.open = map[string]*Node{}
 	}

@@ -11,23 +11,23 @@ import (
 // launch makes the calls that are due. Their effects happen now, their ends are reported later.
 func (g *gardener) launch() {
 	for _, c := range g.calls {
-		g.sched.MarkCalled(c.Node, c.Atom)
-		ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: c.Node, Revert: c.Op == scheduler.Revert, Result: atom.Null}
-		step := decode[toyStep](c.Node.Spec.Input)
+		c.Unit.MarkCalled()
+		ev := scheduler.Event{Kind: scheduler.Completed, Unit: c.Unit, Revert: c.Op == scheduler.Revert, Result: atom.Null}
+		step := decode[toyStep](c.Unit.Node.Spec.Input)
 		switch {
 		case ev.Revert:
-			if _, done := c.Outcome.Done(); done && g.world[c.Node.Path] == 0 && !g.crashed {
-				g.tb.Errorf("%s is reverted as done, and nothing was done", c.Node.Path)
+			if _, done := c.Outcome.Done(); done && g.world[c.Unit.Path] == 0 && !g.crashed {
+				g.tb.Errorf("%s is reverted as done, and nothing was done", c.Unit.Path)
 			}
 			if step.Stuck {
-				ev.Failure = &atom.Failure{Atom: c.Node.Path, Code: "Stuck"}
+				ev.Failure = &atom.Failure{Atom: c.Unit.Path, Code: "Stuck"}
 			} else {
-				delete(g.world, c.Node.Path)
+				delete(g.world, c.Unit.Path)
 			}
 		case step.Fails > 0:
-			ev.Failure = &atom.Failure{Atom: c.Node.Path, Code: "Boom"}
+			ev.Failure = &atom.Failure{Atom: c.Unit.Path, Code: "Boom"}
 		case step.Undo:
-			g.world[c.Node.Path]++
+			g.world[c.Unit.Path]++
 		}
 		g.ended = append(g.ended, ev)
 	}
@@ -35,17 +35,17 @@ func (g *gardener) launch() {
 }
 
 // cancel ends what executes: its effect may have happened.
-func (g *gardener) cancel(n *scheduler.Node) {
-	cancelled := &atom.Failure{Atom: n.Path, Code: atom.CodeCancelled}
+func (g *gardener) cancel(u *scheduler.Unit) {
+	cancelled := &atom.Failure{Atom: u.Path, Code: atom.CodeCancelled}
 	for i := range g.ended {
-		if g.ended[i].Node == n && g.pick(2) == 0 {
+		if g.ended[i].Unit == u && g.pick(2) == 0 {
 			g.ended[i].Result, g.ended[i].Failure = nil, cancelled
 		}
 	}
 	for i := range g.calls {
-		if g.calls[i].Node == n {
+		if g.calls[i].Unit == u {
 			g.calls = slices.Delete(g.calls, i, i+1)
-			g.ended = append(g.ended, scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Failure: cancelled})
+			g.ended = append(g.ended, scheduler.Event{Kind: scheduler.Completed, Unit: u, Failure: cancelled})
 			break
 		}
 	}

@@ -24,7 +24,7 @@ func (g *gardener) entry(part *scheduler.Part) *scheduler.Event {
 				continue
 			}
 		}
-		ev.Node, ev.N = g.sched.Unwind(*g.nodes[path]), height
+		ev.Unit, ev.N = g.sched.Unwind(*g.nodes[path]), height
 		break
 	}
 	return ev
@@ -32,17 +32,17 @@ func (g *gardener) entry(part *scheduler.Part) *scheduler.Event {
 
 // keep puts a record into the batch.
 func (g *gardener) keep(c scheduler.Command) {
-	if c.Atom == 0 {
+	if c.Unit.Planned != nil {
 		g.batch = append(g.batch, func() { g.atom = c.Rec })
 		return
 	}
 	var l scheduler.Loaded
 	kept := true
-	if n := c.Node; n != nil {
+	if n := c.Unit.Node; n != nil {
 		spec := n.Spec
 		l, kept = scheduler.Loaded{Path: n.Path, Rec: c.Rec, Spec: &spec}, n.Kept
 	} else {
-		sc := c.Scope
+		sc := c.Unit.Child
 		l = scheduler.Loaded{
 			Path: sc.Path, Rec: c.Rec, Child: true, Parent: sc.Parent.Path, Index: sc.Index,
 			Attempt: int(sc.Parent.Rec.Attempt), Memory: sc.Memory,
@@ -92,12 +92,12 @@ func (g *gardener) checkUndone(ask *flow.Ask) {
 
 // checkNote checks that a join receives the note of the child that decided it.
 func (g *gardener) checkNote(c *scheduler.Command) {
-	note, attempt := decode[string](c.Cause.EndNote), int(c.Node.Rec.Attempt)
-	if want := scheduler.ChildPath(c.Node.Path, attempt, c.Cause.Index); c.Cause.Kind == flow.JoinFailed && note != want {
-		g.tb.Errorf("%q failed by the child noted %q, want %q", c.Node.Path, note, want)
+	note, attempt := decode[string](c.Cause.EndNote), int(c.Unit.Rec.Attempt)
+	if want := scheduler.ChildPath(c.Unit.Path, attempt, c.Cause.Index); c.Cause.Kind == flow.JoinFailed && note != want {
+		g.tb.Errorf("%q failed by the child noted %q, want %q", c.Unit.Path, note, want)
 	}
-	if want := strings.TrimSuffix(scheduler.ChildPath(c.Node.Path, attempt, 0), "0]"); !strings.HasPrefix(note, want) {
-		g.tb.Errorf("%q joined by the child noted %q", c.Node.Path, note)
+	if want := strings.TrimSuffix(scheduler.ChildPath(c.Unit.Path, attempt, 0), "0]"); !strings.HasPrefix(note, want) {
+		g.tb.Errorf("%q joined by the child noted %q", c.Unit.Path, note)
 	}
 }
 

@@ -51,7 +51,7 @@ type gardener struct {
 	batch    []func()
 	calls    []scheduler.Command
 	ended    []scheduler.Event
-	waits    map[*scheduler.Node]time.Time
+	waits    map[*scheduler.Unit]time.Time
 	deadline time.Time
 	over     *scheduler.Command
 	crashed  bool
@@ -92,7 +92,7 @@ func (g *gardener) play() {
 func (g *gardener) process() {
 	g.sched = scheduler.New(g.plan, nil, g.input)
 	g.sched.CancelInPartsOf(g.parts)
-	g.batch, g.calls, g.ended, g.waits = nil, nil, nil, map[*scheduler.Node]time.Time{}
+	g.batch, g.calls, g.ended, g.waits = nil, nil, nil, map[*scheduler.Unit]time.Time{}
 	g.deadline, g.over, g.dead, g.later = time.Time{}, nil, false, false
 	if g.commits > 0 {
 		records := []scheduler.Loaded{{Path: flow.GrowingPath, Rec: g.atom}}
@@ -150,7 +150,7 @@ func (g *gardener) next() {
 
 // wait lets time pass until the next wait ends.
 func (g *gardener) wait() {
-	var first *scheduler.Node
+	var first *scheduler.Unit
 	for n, due := range g.waits {
 		if first == nil || due.Before(g.waits[first]) || due.Equal(g.waits[first]) && n.Path < first.Path {
 			first = n
@@ -170,12 +170,12 @@ func (g *gardener) wait() {
 	}
 }
 
-// fire tells that a wait is over, of a node or with nil the deadline. Telling it
+// fire tells that a wait is over, of a unit or with nil the deadline. Telling it
 // again leads to nothing.
-func (g *gardener) fire(n *scheduler.Node) {
-	ev := scheduler.Event{Kind: scheduler.Fired, Atom: -1, Node: n}
+func (g *gardener) fire(u *scheduler.Unit) {
+	ev := scheduler.Event{Kind: scheduler.Fired, Unit: u}
 	g.feed(ev)
-	if _, again := g.waits[n]; again || g.dead || g.later { // else a question is asked again
+	if _, again := g.waits[u]; again || g.dead || g.later { // else a question is asked again
 		return
 	}
 	ev.Now = g.now
@@ -238,11 +238,11 @@ func (g *gardener) more() *scheduler.Event {
 func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 	switch c.Op {
 	case scheduler.Write, scheduler.Notify:
-		if n := c.Node; n != nil && c.Op == scheduler.Notify && c.To == states.TaskRunning && n.Spec.Kind != flow.Timer && n.Spec.Due.After(g.now) {
+		if n := c.Unit.Node; n != nil && c.Op == scheduler.Notify && c.To == states.TaskRunning && n.Spec.Kind != flow.Timer && n.Spec.Due.After(g.now) {
 			g.tb.Errorf("%s began %v too early", n.Path, n.Spec.Due.Sub(g.now))
 		}
 		g.keep(*c)
-		if n := c.Node; n != nil && c.Op == scheduler.Notify && c.To == states.TaskReverted {
+		if n := c.Unit.Node; n != nil && c.Op == scheduler.Notify && c.To == states.TaskReverted {
 			g.batch = append(g.batch, func() { g.undone, g.unwound = append(g.undone, n.Path), true })
 		}
 		if c.Op == scheduler.Notify && g.each && !whole {
@@ -257,11 +257,11 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 	case scheduler.Execute, scheduler.Revert:
 		g.calls = append(g.calls, *c)
 	case scheduler.Wait:
-		g.waits[c.Node] = c.Due
+		g.waits[c.Unit] = c.Due
 	case scheduler.Unwait:
-		delete(g.waits, c.Node)
+		delete(g.waits, c.Unit)
 	case scheduler.Cancel:
-		g.cancel(c.Node)
+		g.cancel(c.Unit)
 	case scheduler.PendingFailure:
 		pending, why := c.PendingOutcome, c.Failures
 		g.batch = append(g.batch, func() { g.pending, g.pendingFailure = pending, append(why, nil)[0] })
@@ -285,13 +285,13 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 		memory := c.Memory
 		g.batch = append(g.batch, func() { g.memory = memory })
 	case scheduler.PushUndo:
-		path := c.Node.Path
+		path := c.Unit.Path
 		g.batch = append(g.batch, func() { g.undo = append(g.undo, path) })
-		if !c.Node.Spec.Pivot || c.Node.Rec.State != states.TaskSuccess {
+		if !c.Unit.Node.Spec.Pivot || c.Unit.Rec.State != states.TaskSuccess {
 			g.batch = append(g.batch, func() { g.pushed = append(g.pushed, path) })
 		}
 	case scheduler.PopUndo:
-		path := c.Node.Path
+		path := c.Unit.Path
 		g.batch = append(g.batch, func() {
 			if g.undo[len(g.undo)-1] != path {
 				g.tb.Errorf("%s was taken off the stack %v", path, g.undo)

@@ -15,7 +15,7 @@ import (
 // A guard checks that a driver's steps are legal in any order, and compares the result with the driver's end.
 func guard(d *driver) {
 	w := taskflowtest.NewWatch(d.plan, d.t.Errorf)
-	d.saw = func(c *scheduler.Command) { w.Changed(c.Atom, c.From, c.To) }
+	d.saw = func(c *scheduler.Command) { w.Changed(c.Unit.Index, c.From, c.To) }
 	d.rested = func() { w.Rested(d.kept.flow, false) }
 }
 

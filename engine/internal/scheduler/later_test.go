@@ -41,7 +41,7 @@ func TestLateReport(t *testing.T) {
 	g := newGardener(t, toyFlow{})
 	g.lang = caller{}
 	s := scheduler.New(g.plan, nil, g.input)
-	var node *scheduler.Node
+	var node *scheduler.Unit
 	postpone := false
 	step := func(ev scheduler.Event) {
 		for asked := true; asked; {
@@ -55,8 +55,8 @@ func TestLateReport(t *testing.T) {
 					growth := g.lang.Grow(&flow.Ask{Now: g.now, Cause: *c.Cause})
 					ev, asked = scheduler.Event{Kind: scheduler.Grown, Growth: &growth}, true
 				case c.Op == scheduler.Execute:
-					node = c.Node
-					s.MarkCalled(c.Node, c.Atom)
+					node = c.Unit
+					node.MarkCalled()
 				default:
 				}
 			}
@@ -65,8 +65,8 @@ func TestLateReport(t *testing.T) {
 	step(scheduler.Event{Kind: scheduler.Begin})
 	step(scheduler.Event{Kind: scheduler.Idle})
 	postpone = true
-	step(scheduler.Event{Kind: scheduler.Deferred, Atom: -1, Node: node, Result: atom.MustEncode("sent")})
-	step(scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: node, ByToken: true, Result: atom.MustEncode("paid")})
+	step(scheduler.Event{Kind: scheduler.Deferred, Unit: node, Result: atom.MustEncode("sent")})
+	step(scheduler.Event{Kind: scheduler.Completed, Unit: node, ByToken: true, Result: atom.MustEncode("paid")})
 	postpone = false
 	step(scheduler.Event{Kind: scheduler.Idle})
 	if got := string(node.Rec.Result.JSON()); got != `"paid"` {
@@ -80,7 +80,7 @@ func TestPostponedCosts(t *testing.T) {
 	g := newGardener(t, toyFlow{})
 	g.lang = waiters{}
 	s := scheduler.New(g.plan, nil, g.input)
-	var nodes []*scheduler.Node
+	var units []*scheduler.Unit
 	for ev := (scheduler.Event{Kind: scheduler.Begin}); ; {
 		cmds := s.Step(ev)
 		ev = scheduler.Event{Kind: scheduler.Idle}
@@ -90,18 +90,18 @@ func TestPostponedCosts(t *testing.T) {
 				growth := g.lang.Grow(&flow.Ask{Now: g.now})
 				ev = scheduler.Event{Kind: scheduler.Grown, Growth: &growth}
 			case scheduler.Wait:
-				nodes = append(nodes, c.Node)
+				units = append(units, c.Unit)
 			default:
 			}
 		}
-		if len(nodes) > 0 {
+		if len(units) > 0 {
 			break
 		}
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	for _, n := range nodes {
-		for ev := (scheduler.Event{Kind: scheduler.Fired, Atom: -1, Node: n}); ; {
+	for _, u := range units {
+		for ev := (scheduler.Event{Kind: scheduler.Fired, Unit: u}); ; {
 			cmds := s.Step(ev)
 			if len(cmds) == 0 || cmds[len(cmds)-1].Op != scheduler.AskLanguage {
 				break
@@ -110,7 +110,7 @@ func TestPostponedCosts(t *testing.T) {
 		}
 	}
 	runtime.ReadMemStats(&after)
-	if each := (after.TotalAlloc - before.TotalAlloc) / uint64(len(nodes)); each > 16<<10 {
-		t.Errorf("%d B are allocated for each of %d questions", each, len(nodes))
+	if each := (after.TotalAlloc - before.TotalAlloc) / uint64(len(units)); each > 16<<10 {
+		t.Errorf("%d B are allocated for each of %d questions", each, len(units))
 	}
 }

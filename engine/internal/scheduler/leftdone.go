@@ -12,37 +12,29 @@ import (
 
 // unsettled reports whether it is not known yet what the run of a node that nothing reverts has done.
 func (n *Node) unsettled() bool {
-	return n.Spec.Undo.Stays && n.nested() && !n.Spec.Child.Detached && n.mayHaveEffect() &&
+	return n.Spec.Undo.Stays && n.BeginsRun() && !n.Spec.Child.Detached && n.mayHaveEffect() &&
 		n.Rec.Ended != flow.EndValue
 }
 
 // mayHaveEffect reports whether the node had its effect, or may have had it.
-func (n *Node) mayHaveEffect() bool { return n.Rec.mayHaveEffect(n.nested()) }
+func (n *Node) mayHaveEffect() bool { return n.Rec.mayHaveEffect(n.BeginsRun()) }
 
 // passed reports whether the undo has passed a node that nothing reverts.
 func (n *Node) passed() bool { return n.Spec.Undo.Stays && n.Rec.Intention == states.IntendRevert }
 
-// nested reports whether the node has a run of its own.
-func (n *Node) nested() bool { return n.Spec.Kind == flow.Nested }
-
-// AwaitsRun reports whether the undo of a node waits for the end of its run, see [AwaitRun].
-func (n *Node) AwaitsRun() bool {
-	return n.external && !n.Awaits() && n.Spec.Undo != nil && n.Spec.Undo.Stays
-}
-
 // awaitRun asks what the run of a node did.
 func (s *Scheduler) awaitRun(n *Node) {
-	s.waitExternal(n)
-	s.emit(Command{Op: AwaitRun, Atom: -1, Node: n})
+	s.waitExternal(&n.Unit)
+	s.emit(Command{Op: AwaitRun, Unit: &n.Unit})
 }
 
 // runKnown lets the undo pass a node whose run has ended.
 func (s *Scheduler) runKnown(ev *Event) {
-	n := ev.Node
+	n := ev.Unit.Node
 	if !n.external {
 		return
 	}
-	s.unwaitExternal(n)
+	s.unwaitExternal(&n.Unit)
 	if ev.Untaken {
 		n.Rec.didNothing(n.Path)
 		n.Rec.Ended = flow.EndHandled

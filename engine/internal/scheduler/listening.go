@@ -11,22 +11,22 @@ import (
 func (s *Scheduler) told(ev Event) {
 	scope := s.root
 	switch {
-	case ev.Node != nil:
-		scope = ev.Node.Scope
+	case ev.Unit != nil:
+		scope = ev.Unit.Node.Scope
 	case ev.Scope != nil:
 		scope = ev.Scope
 	}
-	if scope == nil || scope.closed || scope.stopping || scope.ending != nil || s.rec[0].State != states.TaskRunning {
+	if scope == nil || scope.closed || scope.stopping || scope.ending != nil || s.root.Rec.State != states.TaskRunning {
 		s.dropMessage(&ask{message: ev.N}, true)
 		return
 	}
-	s.growth.asks = append(s.growth.asks, ask{scope: scope, node: ev.Node, cause: *ev.Cause, message: ev.N})
+	s.growth.asks = append(s.growth.asks, ask{scope: scope, node: ev.Unit.Grown(), cause: *ev.Cause, message: ev.N})
 }
 
 // Listens reports whether the run can process a message now.
 func (s *Scheduler) Listens() bool {
-	return s.flow == states.FlowRunning && (s.root == nil || s.root.begun || s.rec[0].State != states.TaskRunning &&
-		s.rec[0].State != states.TaskPending)
+	return s.flow == states.FlowRunning && (s.root == nil || s.root.begun || s.root.Rec.State != states.TaskRunning &&
+		s.root.Rec.State != states.TaskPending)
 }
 
 // Outer returns the memory of the run's own growing flow.
@@ -39,7 +39,7 @@ func (s *Scheduler) listen(scope *Scope, on bool) {
 		return
 	}
 	scope.listens = on
-	r := &s.rec[0]
+	r := &s.root.Rec
 	if on {
 		s.inFlight.waits++
 		r.Ended = flow.EndDeferred
@@ -47,5 +47,5 @@ func (s *Scheduler) listen(scope *Scope, on bool) {
 		s.inFlight.waits--
 		r.Ended = flow.EndNone
 	}
-	s.keep(scope)
+	s.write(scope.Unit)
 }

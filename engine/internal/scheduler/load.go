@@ -46,7 +46,7 @@ func (s *Scheduler) Load(from *Saved) {
 	var grown []Loaded
 	for _, l := range records {
 		if a := s.plan.Index(l.Path); a >= 0 && l.Spec == nil && !l.Child {
-			s.rec[a] = l.Rec
+			s.units[a].Rec = l.Rec
 			if l.Rec.Failure != nil && l.Rec.State != states.TaskRetrying && !l.Rec.NeverCalled() {
 				s.failing.failed = append(s.failing.failed, a)
 			}
@@ -57,16 +57,16 @@ func (s *Scheduler) Load(from *Saved) {
 		}
 	}
 	slices.Sort(s.failing.failed)
-	if s.root != nil && s.rec[0].State == states.TaskRunning {
-		s.root.begun, s.root.ending = memory != nil, loadedEnd(&s.rec[0], nil)
-		s.root.left = leftIn(&s.rec[0])
-		s.root.loadUndoing(&s.rec[0])
-		if s.rec[0].Awaits() {
+	if s.root != nil && s.root.Rec.State == states.TaskRunning {
+		s.root.begun, s.root.ending = memory != nil, loadedEnd(&s.root.Rec, nil)
+		s.root.left = leftIn(&s.root.Rec)
+		s.root.loadUndoing(&s.root.Rec)
+		if s.root.Rec.Awaits() {
 			s.root.listens = true
 			s.inFlight.waits++
 		}
 	}
-	if s.root != nil && s.flow == states.FlowSuspended && s.rec[0].State == states.TaskRevertFailure {
+	if s.root != nil && s.flow == states.FlowSuspended && s.root.Rec.State == states.TaskRevertFailure {
 		s.undoStack.end = atom.Park
 	}
 	s.loadGrown(grown, false)
@@ -92,7 +92,8 @@ func (s *Scheduler) loadGrown(records []Loaded, reopens bool) {
 			if fork == nil || int32(l.Attempt) != fork.Rec.Attempt {
 				continue
 			}
-			c := &Scope{Path: l.Path, Parent: fork, Index: l.Index, Memory: l.Memory, Rec: l.Rec}
+			c := childOf(fork, l.Index, l.Path)
+			c.Memory, c.Rec = l.Memory, l.Rec
 			c.begun = l.Rec.State != states.TaskPending
 			c.left = leftIn(&c.Rec)
 			c.loadUndoing(&c.Rec)
@@ -118,7 +119,8 @@ func (s *Scheduler) loadGrown(records []Loaded, reopens bool) {
 			continue
 		}
 		s.growth.serial++
-		n := &Node{Scope: scope, Path: l.Path, Spec: *l.Spec, Rec: l.Rec, Kept: true, serial: s.growth.serial, failedAt: -1}
+		n := nodeOf(scope, l.Path, l.Spec, &l.Rec)
+		n.Kept, n.serial = true, s.growth.serial
 		if scope.open == nil {
 			scope.open = map[string]*Node{}
 		}
@@ -149,7 +151,7 @@ func (n *Node) take(c *Scope) {
 	}
 }
 
-// Unwind returns the node of an entry of the undo stack.
-func (s *Scheduler) Unwind(l Loaded) *Node {
-	return &Node{Scope: s.root, Path: l.Path, Spec: *l.Spec, Rec: l.Rec, failedAt: -1}
+// Unwind returns the unit of an entry of the undo stack.
+func (s *Scheduler) Unwind(l Loaded) *Unit {
+	return &nodeOf(s.root, l.Path, l.Spec, &l.Rec).Unit
 }

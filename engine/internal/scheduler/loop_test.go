@@ -43,7 +43,7 @@ func spinLoop(tb testing.TB, l loop, each func(n int)) {
 				growth := l.Grow(&flow.Ask{Index: -1, Memory: c.Scope.Memory, Cause: *c.Cause})
 				ev = scheduler.Event{Kind: scheduler.Grown, Growth: &growth}
 			case scheduler.Execute:
-				ev = scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: c.Node, Result: atom.Null}
+				ev = scheduler.Event{Kind: scheduler.Completed, Unit: c.Unit, Result: atom.Null}
 				n++
 				each(n)
 			case scheduler.Over:

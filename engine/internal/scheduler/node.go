@@ -13,20 +13,17 @@ import (
 
 // A Node is a grown node: a task, a timer or a fork.
 type Node struct {
+	Unit
+
 	Scope  *Scope
-	Path   string
 	Spec   flow.Spec
-	Rec    Record
 	Kept   bool // the run needs its record to continue
 	serial int64
 
-	executing bool
-	queue     queue // where its first attempt waits to be begun
-	waiting   bool
-	external  bool // another party ends it, and it counts as a wait
-	stopped   bool // cancelled; its end has not come yet
-	spared    bool // stopped, but cancelled only when its language has answered
-	byToken   bool // the owner of its token ended it, not its child run
+	waiting bool
+	stopped bool // cancelled; its end has not come yet
+	spared  bool // stopped, but cancelled only when its language has answered
+	byToken bool // the owner of its token ended it, not its child run
 
 	entry undoEntry // on the undo stack, if it is undone for a flow
 
@@ -47,6 +44,13 @@ type Node struct {
 type undoEntry struct {
 	height int64
 	drops  int // value of undoStack.drops when the undoing of the node started
+}
+
+// nodeOf returns a node with its record.
+func nodeOf(scope *Scope, path string, spec *flow.Spec, rec *Record) *Node {
+	n := &Node{Unit: Unit{Path: path, Rec: *rec, Index: -1}, Scope: scope, Spec: *spec, failedAt: -1}
+	n.Node = n
+	return n
 }
 
 func (s *Scheduler) takeUpNode(n *Node) {
@@ -74,7 +78,7 @@ func (s *Scheduler) takeUpNode(n *Node) {
 		s.fillFork(n)
 		s.joinFork(n)
 	case n.Awaits():
-		s.waitExternal(n)
+		s.waitExternal(&n.Unit)
 		s.reportCall(n)
 	case !n.executing:
 		s.executeNode(n)
@@ -89,7 +93,7 @@ func (s *Scheduler) startNode(n *Node) {
 	// Its start time has not come.
 	if n.Spec.Kind != flow.Timer && n.Rec.State == states.TaskPending && n.Spec.Due.After(s.now) {
 		n.Rec.setExtra(func(x *RecordExtra) { x.Due = n.Spec.Due })
-		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+		s.write(&n.Unit)
 		s.waitNode(n)
 		return
 	}
@@ -122,7 +126,7 @@ func (s *Scheduler) executeNode(n *Node) {
 		return
 	}
 	if n.Rec.State == states.TaskRunning { // the process died during this attempt: repeat the attempt
-		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+		s.write(&n.Unit)
 	} else {
 		n.queue = n.Rec.nextIn()
 		n.Rec.Attempt++
@@ -130,36 +134,21 @@ func (s *Scheduler) executeNode(n *Node) {
 		n.Rec.clearDue()
 		s.setNode(n, states.TaskRunning)
 	}
-	s.inFlight.busy++
-	n.executing = true
-	s.emit(Command{Op: Execute, Atom: -1, Node: n, Rec: n.Rec, Values: atom.Single(n.Spec.Input)})
-}
-
-// MarkCalled tells the scheduler that the call of an atom or node is being made. What is cancelled before has not done
-// anything.
-func (s *Scheduler) MarkCalled(n *Node, a int32) {
-	*s.queueOf(n, a) = begunQueue
-}
-
-// takeBack takes the attempt back if no call of a node was ever made. Then there is nothing to undo, and nothing
-// stays done.
-func (n *Node) takeBack() {
-	if n.queue == callQueue {
-		n.queue, n.Rec.Attempt = begunQueue, 0
-	}
+	s.makeCall(&n.Unit)
+	s.emit(Command{Op: Execute, Unit: &n.Unit, Rec: n.Rec, Values: atom.Single(n.Spec.Input)})
 }
 
 func (s *Scheduler) waitNode(n *Node) {
 	s.inFlight.waits++
 	n.waiting = true
-	s.emit(Command{Op: Wait, Atom: -1, Node: n, Detail: &Detail{Due: n.Rec.Due()}})
+	s.emit(Command{Op: Wait, Unit: &n.Unit, Detail: &Detail{Due: n.Rec.Due()}})
 }
 
 func (s *Scheduler) unwaitNode(n *Node) {
 	if n.waiting {
 		s.inFlight.waits--
 		n.waiting = false
-		s.emit(Command{Op: Unwait, Atom: -1, Node: n})
+		s.emit(Command{Op: Unwait, Unit: &n.Unit})
 	}
 }
 
@@ -170,7 +159,7 @@ func (s *Scheduler) setNode(n *Node, to states.Task) {
 		panic(fmt.Errorf("scheduler: node %q: %w", n.Path, err))
 	}
 	n.Rec.State = to
-	s.emit(Command{Op: Notify, Atom: -1, Node: n, From: from, To: to, Rec: n.Rec})
+	s.emit(Command{Op: Notify, Unit: &n.Unit, From: from, To: to, Rec: n.Rec})
 }
 
 // nodeFired ends the wait of a timer, or of a task for its next attempt.
@@ -196,9 +185,8 @@ func (s *Scheduler) nodeFired(n *Node) {
 }
 
 // nodeCompleted handles the end of a node's execution or revert.
-func (s *Scheduler) nodeCompleted(ev Event) {
-	n := ev.Node
-	n.executing, n.byToken = false, ev.ByToken
+func (s *Scheduler) nodeCompleted(n *Node, ev Event) {
+	n.byToken = ev.ByToken
 	if ev.Revert {
 		s.nodeReverted(n, ev)
 		return
@@ -238,7 +226,7 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 func (s *Scheduler) nodeEnded(n *Node) {
 	cause := flow.Cause{
 		Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt),
-		Result: n.Rec.Result, Failure: n.Rec.Failure, Run: n.Spec.Kind == flow.Nested && !n.byToken,
+		Result: n.Rec.Result, Failure: n.Rec.Failure, Run: n.BeginsRun() && !n.byToken,
 	}
 	if cause.Run {
 		cause.End = n.Rec.RunEnd
@@ -318,16 +306,16 @@ func (s *Scheduler) retire(n *Node) {
 	if n.Rec.Ended == flow.EndFailure {
 		n.Rec.Ended = flow.EndHandled
 	}
-	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+	s.write(&n.Unit)
 	if n.Spec.Pivot && n.Rec.State == states.TaskSuccess {
 		s.undoStack.drops++
 		s.undoStack.holes = nil
 		s.undoStack.height = 1 // the pivot itself stays, so that undoing stops there
-		s.emit(Command{Op: DropUndo, Atom: -1})
-		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
+		s.emit(Command{Op: DropUndo})
+		s.emit(Command{Op: PushUndo, Unit: &n.Unit})
 	} else if n.Rec.leavesUndo(&n.Spec, n.Path) {
 		s.undoStack.height++
-		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
+		s.emit(Command{Op: PushUndo, Unit: &n.Unit})
 	}
 }
 

@@ -73,8 +73,8 @@ func (s *Scheduler) Refuse(o *OperatorCommand) error {
 // refuseMending returns why a command about failed reverts is not allowed.
 func (s *Scheduler) refuseMending(o *OperatorCommand, a int32) error {
 	switch {
-	case s.root == nil && a >= 0 && s.rec[a].State != states.TaskRevertFailure:
-		return fmt.Errorf("atom %q is %v; only a failed revert can be retried or skipped", o.Path, s.rec[a].State)
+	case s.root == nil && a >= 0 && s.units[a].Rec.State != states.TaskRevertFailure:
+		return fmt.Errorf("atom %q is %v; only a failed revert can be retried or skipped", o.Path, s.units[a].Rec.State)
 	case !s.RevertFailed() && !s.undoes():
 		return errors.New("no revert of the run has failed")
 	case s.root != nil && s.undoStack.height == 0:
@@ -89,7 +89,7 @@ func (s *Scheduler) refuseMending(o *OperatorCommand, a int32) error {
 // applyCommand applies an operator's command. If the run does not allow the command, applyCommand drops it.
 func (s *Scheduler) applyCommand(o *OperatorCommand) {
 	if s.Refuse(o) != nil {
-		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: o}})
+		s.emit(Command{Op: CommandApplied, Detail: &Detail{OperatorCommand: o}})
 		return
 	}
 	a := int32(-1)
@@ -109,7 +109,7 @@ func (s *Scheduler) applyCommand(o *OperatorCommand) {
 			s.rewindTo(a, o)
 		}
 	case RetryRevert, Skip:
-		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: o}})
+		s.emit(Command{Op: CommandApplied, Detail: &Detail{OperatorCommand: o}})
 		s.mendReverts(a, o)
 	}
 }
@@ -117,7 +117,7 @@ func (s *Scheduler) applyCommand(o *OperatorCommand) {
 // finishCommands reports that the current commands are done.
 func (s *Scheduler) finishCommands() {
 	for _, o := range s.stopReason.commands {
-		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: o}})
+		s.emit(Command{Op: CommandApplied, Detail: &Detail{OperatorCommand: o}})
 	}
 	s.stopReason.commands = nil
 }
@@ -127,21 +127,21 @@ func (s *Scheduler) mendReverts(a int32, o *OperatorCommand) {
 	if s.root != nil {
 		s.undoStack.skipping, s.undoStack.mending = o.Kind == Skip, o.Kind == RetryRevert
 	}
-	for i := range s.rec {
-		b, r := int32(i), &s.rec[i]
-		if r.State != states.TaskRevertFailure || a >= 0 && b != a {
-			if r.State == states.TaskRevertFailure && s.parks(b) {
+	for i := range s.units {
+		u, r := &s.units[i], &s.units[i].Rec
+		if r.State != states.TaskRevertFailure || a >= 0 && u.Index != a {
+			if r.State == states.TaskRevertFailure && s.parks(u) {
 				s.stopReason.parked = true
 			}
 			continue
 		}
 		if s.root == nil && o.Kind == Skip {
-			s.set(b, states.TaskReverted, r.Intention)
+			s.set(u, states.TaskReverted, r.Intention)
 			continue
 		}
 		r.setExtra(func(x *RecordExtra) { x.RevertAttempt, x.RevertFailure = 0, nil })
-		s.set(b, r.State, states.IntendRevert)
-		s.readySet.redo = append(s.readySet.redo, b)
+		s.set(u, r.State, states.IntendRevert)
+		s.readySet.redo = append(s.readySet.redo, u.Index)
 	}
 	s.push(op{choose, -1})
 }

@@ -78,7 +78,7 @@ func (s *Scheduler) leaveOpen(scope *Scope, nodes []*Node) {
 	if scope.left == nil {
 		scope.left = &left{}
 	}
-	l, r := scope.left, s.record(scope)
+	l, r := scope.left, &scope.Rec
 	if l.Note == nil && (s.wantsMore(scope) || r.Ended == flow.EndReopened) {
 		l.Note = r.Result
 	}
@@ -96,7 +96,7 @@ func (s *Scheduler) leaveOpen(scope *Scope, nodes []*Node) {
 		r.Ended = flow.EndLeft
 	}
 	r.Result = atom.MustEncode(l)
-	s.keep(scope)
+	s.write(scope.Unit)
 }
 
 var (
@@ -129,7 +129,7 @@ func (s *Scheduler) refuseReopening(o *OperatorCommand) error {
 	case o.Path != "":
 		return errReopensWhole
 	default:
-		_, _, err := OpenAtEnd(&s.rec[0])
+		_, _, err := OpenAtEnd(&s.root.Rec)
 		return err
 	}
 }
@@ -139,20 +139,20 @@ func (s *Scheduler) LoadLeft(records []Loaded) { s.loadGrown(records, true) }
 
 // reopen makes a run that has ended without success continue.
 func (s *Scheduler) reopen(o *OperatorCommand) {
-	s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: o}})
+	s.emit(Command{Op: CommandApplied, Detail: &Detail{OperatorCommand: o}})
 	s.stopReason = stopReason{}
-	s.emit(Command{Op: PendingFailure, Atom: -1, Detail: &Detail{}})
+	s.emit(Command{Op: PendingFailure, Detail: &Detail{}})
 	s.failing.revAll, s.failing.fatal = false, nil
-	r, l := &s.rec[0], leftIn(&s.rec[0])
-	s.setFailure(0, nil)
-	s.resetAtom(0)
+	r, l := &s.root.Rec, leftIn(&s.root.Rec)
+	s.setFailure(s.root.Unit, nil)
+	s.resetAtom(s.root.Unit)
 	r.Result, r.Extra, r.Ended = nil, nil, flow.EndNone
 	if l == nil || l.Unbegun {
 		return
 	}
 	r.Attempt, s.root.begun = 1, true
 	s.goOnFrom(s.root, l)
-	s.set(0, states.TaskRunning, states.IntendExecute)
+	s.set(s.root.Unit, states.TaskRunning, states.IntendExecute)
 	s.readySet.redo = append(s.readySet.redo, 0)
 	for _, n := range sorted(s.root.open) {
 		s.markReopened(n)
@@ -161,7 +161,7 @@ func (s *Scheduler) reopen(o *OperatorCommand) {
 
 // goOnFrom prepares the question what to start again in a flow.
 func (s *Scheduler) goOnFrom(scope *Scope, l *left) {
-	r := s.record(scope)
+	r := &scope.Rec
 	r.Ended, r.Result, r.Failure = flow.EndReopened, l.Note, nil
 	scope.left = nil
 }
@@ -172,7 +172,7 @@ func (s *Scheduler) markReopened(n *Node) {
 	if n.Rec.State != states.TaskSuccess { // else the language is told of its end, which it does not know yet
 		n.Rec.Ended = flow.EndReopened
 	}
-	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+	s.write(&n.Unit)
 	for _, c := range n.children {
 		if l := leftIn(&c.Rec); l != nil {
 			s.goOnFrom(c, l)
@@ -180,7 +180,7 @@ func (s *Scheduler) markReopened(n *Node) {
 			s.setScope(c, states.TaskRunning)
 		} else {
 			c.Rec, c.begun = Record{Incarnation: c.Rec.Incarnation}, false
-			s.emit(Command{Op: Write, Atom: -1, Scope: c, Rec: c.Rec})
+			s.write(c.Unit)
 		}
 		for _, inner := range sorted(c.open) {
 			s.markReopened(inner)
@@ -190,7 +190,7 @@ func (s *Scheduler) markReopened(n *Node) {
 
 // askReopened asks what to start again in a flow. The questions about its nodes come after that about the flow.
 func (s *Scheduler) askReopened(scope *Scope) {
-	if r := s.record(scope); scope.begun && r.Ended == flow.EndReopened {
+	if r := &scope.Rec; scope.begun && r.Ended == flow.EndReopened {
 		s.queueAsk(scope, nil, flow.Cause{Kind: flow.Reopened, Note: r.Result})
 	}
 }
@@ -227,7 +227,7 @@ func (s *Scheduler) startOver(n *Node, again *flow.Again) {
 	n.Rec.Incarnation++
 	n.Rec.Attempt = 0
 	n.Spec.Due = s.now.Add(again.After)
-	s.emit(Command{Op: Notify, Atom: -1, Node: n, From: from, To: states.TaskPending, Rec: n.Rec})
+	s.emit(Command{Op: Notify, Unit: &n.Unit, From: from, To: states.TaskPending, Rec: n.Rec})
 	if s.flow == states.FlowRunning && !n.Scope.stopping {
 		s.startNode(n)
 	}

@@ -10,10 +10,10 @@ import (
 
 // tryAgainLater lets a failed task wait in RETRYING for its next attempt, if its own policy allows one. Retries
 // around it do not see the failure.
-func (s *Scheduler) tryAgainLater(a int32, f *atom.Failure) bool {
-	r := &s.rec[a]
-	policy := s.plan.Atoms[a].Attempts()
-	if policy == nil || s.isRetry(a) || s.isEnding() || s.plan.FailurePolicy == flow.LeaveFailed ||
+func (s *Scheduler) tryAgainLater(u *Unit, f *atom.Failure) bool {
+	r := &u.Rec
+	policy := u.Planned.Attempts()
+	if policy == nil || u.IsRetry() || s.isEnding() || s.plan.FailurePolicy == flow.LeaveFailed ||
 		r.Intention != states.IntendExecute {
 		return false
 	}
@@ -25,17 +25,17 @@ func (s *Scheduler) tryAgainLater(a int32, f *atom.Failure) bool {
 	if wait = atom.Jittered(wait, policy.Backoff.Jitter, s.random); wait > 0 {
 		r.setExtra(func(x *RecordExtra) { x.Due = s.now.Add(wait) })
 	}
-	s.set(a, states.TaskRetrying, r.Intention)
+	s.set(u, states.TaskRetrying, r.Intention)
 	if wait > 0 {
-		s.waitFor(a)
+		s.waitFor(u)
 	}
 	return true
 }
 
 // waitFor waits until the atom's due time.
-func (s *Scheduler) waitFor(a int32) {
+func (s *Scheduler) waitFor(u *Unit) {
 	s.inFlight.waits++
-	s.emit(Command{Op: Wait, Atom: a, Detail: &Detail{Due: s.rec[a].Due()}})
+	s.emit(Command{Op: Wait, Unit: u, Detail: &Detail{Due: u.Rec.Due()}})
 }
 
 // revertAgainLater schedules another attempt of a failed revert, if the policy allows one.
@@ -52,12 +52,12 @@ func (r *Record) revertAgainLater(p *atom.RevertPolicy, f *atom.Failure, now tim
 }
 
 // revertFailed applies the atom's policy to a failed revert.
-func (s *Scheduler) revertFailed(a int32, f *atom.Failure) {
-	r := &s.rec[a]
-	policy := s.plan.Atoms[a].RevertPolicy()
+func (s *Scheduler) revertFailed(u *Unit, f *atom.Failure) {
+	r := &u.Rec
+	policy := u.Planned.RevertPolicy()
 	if s.root == nil && r.revertAgainLater(&policy, f, s.now, s.random) && !s.stopReason.halted {
-		s.emit(Command{Op: Write, Atom: a, Rec: *r})
-		s.waitFor(a)
+		s.write(u)
+		s.waitFor(u)
 		return
 	}
 	if s.root != nil {
@@ -66,12 +66,12 @@ func (s *Scheduler) revertFailed(a int32, f *atom.Failure) {
 	}
 	switch policy.Then {
 	case atom.GoOnUndoing: // atoms before it may be reverted now
-		s.set(a, states.TaskRevertFailure, states.IntendIgnore)
+		s.set(u, states.TaskRevertFailure, states.IntendIgnore)
 	case atom.Park:
 		s.stopReason.parked = true
-		s.set(a, states.TaskRevertFailure, r.Intention)
+		s.set(u, states.TaskRevertFailure, r.Intention)
 	default:
-		s.set(a, states.TaskRevertFailure, r.Intention)
+		s.set(u, states.TaskRevertFailure, r.Intention)
 		s.failing.fatal = append(s.failing.fatal, f)
 	}
 }
@@ -82,9 +82,9 @@ func (r *Record) givenUp() bool {
 }
 
 // parks reports whether an atom's failed revert waits for an operator.
-func (s *Scheduler) parks(a int32) bool {
+func (s *Scheduler) parks(u *Unit) bool {
 	if s.root != nil {
 		return s.undoStack.end == atom.Park
 	}
-	return s.rec[a].Intention != states.IntendIgnore && s.plan.Atoms[a].RevertPolicy().Then == atom.Park
+	return u.Rec.Intention != states.IntendIgnore && u.Planned.RevertPolicy().Then == atom.Park
 }

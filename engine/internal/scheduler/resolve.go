@@ -31,7 +31,7 @@ func (s *Scheduler) runOps() {
 		if s.failing.opAt == len(s.failing.ops) {
 			s.failing.ops, s.failing.opAt = s.failing.ops[:0], 0
 			if s.cancelMore() {
-				s.emit(Command{Op: More, Atom: -1})
+				s.emit(Command{Op: More})
 				return
 			}
 			if s.failing.opAt < len(s.failing.ops) {
@@ -46,12 +46,13 @@ func (s *Scheduler) runOps() {
 		s.failing.opAt++
 		switch o.kind {
 		case resolve:
-			if s.rec[o.atom].State == states.TaskFailure && s.failing.rewinding == nil && (s.root != nil || !s.isEnding()) {
-				s.failing.resolving = resolution{failed: o.atom, at: o.atom, failure: s.rec[o.atom].Failure}
+			r := &s.units[o.atom].Rec
+			if r.State == states.TaskFailure && s.failing.rewinding == nil && (s.root != nil || !s.isEnding()) {
+				s.failing.resolving = resolution{failed: o.atom, at: o.atom, failure: r.Failure}
 				s.askUp()
 			}
 		case renew:
-			s.prepareRetry(o.atom)
+			s.prepareRetry(&s.units[o.atom])
 		case choose:
 			s.choose()
 		case unwind:
@@ -73,7 +74,7 @@ type resolution struct {
 func (s *Scheduler) askUp() {
 	res := &s.failing.resolving
 	r := s.plan.Atoms[res.at].Retry
-	for r >= 0 && (s.rec[r].State == states.TaskIgnore || s.keeps(r)) {
+	for r >= 0 && (s.units[r].Rec.State == states.TaskIgnore || s.keeps(&s.units[r])) {
 		// Skip a retry that was left out, or that cannot go back.
 		r = s.plan.Atoms[r].Retry
 	}
@@ -81,7 +82,7 @@ func (s *Scheduler) askUp() {
 		s.settle(atom.Decision{Verdict: atom.VerdictRevert}, -1)
 		return
 	}
-	rec := &s.rec[r]
+	rec := &s.units[r].Rec
 	h := rec.Tries()
 	if last := len(h.Tries) - 1; last >= 0 {
 		name := s.plan.Atoms[res.at].Name()
@@ -93,12 +94,12 @@ func (s *Scheduler) askUp() {
 			h.Tries = slices.Clone(h.Tries)
 			h.Tries[last] = try
 			rec.setExtra(func(x *RecordExtra) { x.Tries = &h })
-			s.emit(Command{Op: Write, Atom: r, Rec: *rec})
+			s.write(&s.units[r])
 		}
 	}
 	res.at = r
-	in, missing := s.bind(r, s.plan.Atoms[r].Args())
-	s.emit(Command{Op: AskRetry, Atom: r, Values: in, Missing: missing, Detail: &Detail{Tries: h}})
+	in, missing := s.bind(&s.units[r], s.plan.Atoms[r].Args())
+	s.emit(Command{Op: AskRetry, Unit: &s.units[r], Values: in, Missing: missing, Detail: &Detail{Tries: h}})
 	s.growth.asked = true
 }
 
@@ -123,17 +124,17 @@ func (s *Scheduler) settle(d atom.Decision, by int32) {
 	res := &s.failing.resolving
 	switch v := d.Verdict; {
 	case v == atom.VerdictRetry:
-		if r := &s.rec[by]; r.Intention != states.IntendRevert {
+		if r := &s.units[by].Rec; r.Intention != states.IntendRevert {
 			if d.After > 0 { // counted from the decision, so that a crash neither loses nor extends the wait
 				r.setExtra(func(x *RecordExtra) { x.Due = s.now.Add(atom.Jittered(d.After, d.Jitter, s.random)) })
 			}
-			s.set(by, r.State, states.IntendRetry)
+			s.set(&s.units[by], r.State, states.IntendRetry)
 		}
 		s.revertAfter(by)
 	case v == atom.VerdictRevertAll || !res.any || s.plan.FailurePolicy != flow.UndoFlow:
 		s.revertAll()
 	default:
-		s.set(res.inner, s.rec[res.inner].State, states.IntendRevert)
+		s.set(&s.units[res.inner], s.units[res.inner].Rec.State, states.IntendRevert)
 		s.revertAfter(res.inner)
 	}
 }
@@ -141,21 +142,21 @@ func (s *Scheduler) settle(d atom.Decision, by int32) {
 // revertAfter marks all atoms after an atom to be reverted. It skips untouched atoms: such an atom cannot become
 // ready while an atom before it is not forward, so its record need not be written.
 func (s *Scheduler) revertAfter(a int32) {
-	s.eachAfter(s.plan.Atoms[a].Node, s.toRevert)
+	s.eachAfter(&s.units[a], s.toRevert)
 }
 
 // toRevert marks an atom to be reverted, unless a pivot keeps it or its revert has been given up.
-func (s *Scheduler) toRevert(a int32) {
-	r := &s.rec[a]
-	if s.keeps(a) || r.givenUp() {
+func (s *Scheduler) toRevert(u *Unit) {
+	r := &u.Rec
+	if s.keeps(u) || r.givenUp() {
 		return
 	}
-	s.set(a, r.State, states.IntendRevert)
-	s.void(a)
+	s.set(u, r.State, states.IntendRevert)
+	s.void(u)
 }
 
-// eachAfter calls do for each atom after node n, except in untouched parts of the graph. do may change the atom.
-func (s *Scheduler) eachAfter(n int32, do func(a int32)) {
+// eachAfter calls do for each atom after an atom, except in untouched parts of the graph. do may change the atom.
+func (s *Scheduler) eachAfter(u *Unit, do func(*Unit)) {
 	var atoms []int32
 	walk(s.plan.Succ, func(v int32) bool {
 		if s.readySet.nodes[v].flags&untouched != 0 {
@@ -165,10 +166,10 @@ func (s *Scheduler) eachAfter(n int32, do func(a int32)) {
 			atoms = append(atoms, a)
 		}
 		return true
-	}, n)
+	}, u.Planned.Node)
 	slices.Sort(atoms)
 	for _, a := range atoms {
-		do(a)
+		do(&s.units[a])
 	}
 }
 
@@ -182,17 +183,17 @@ func (s *Scheduler) revertAll() {
 	if !s.failing.revAll {
 		s.failing.revAll = true
 		if s.root == nil { // a growing flow keeps the memory of its language
-			s.emit(Command{Op: Remember, Atom: -1, Detail: &Detail{Memory: revAllMemory}})
+			s.emit(Command{Op: Remember, Detail: &Detail{Memory: revAllMemory}})
 		}
 		for _, list := range [][]int32{s.readySet.newReady[s.readySet.chooseAt:], s.readySet.next} {
 			for _, a := range list {
-				s.touch(a)
+				s.touch(&s.units[a])
 			}
 		}
 	}
 	s.out = slices.Grow(s.out, len(atoms))
 	for _, a := range atoms {
-		s.toRevert(a)
+		s.toRevert(&s.units[a])
 	}
 }
 
@@ -202,7 +203,7 @@ var revAllMemory = atom.MustEncode(map[string]bool{"revert_all": true})
 // Intention returns an atom's intention, even if the atom is untouched and its record does not contain the
 // intention.
 func (s *Scheduler) Intention(a int32) states.Intention {
-	r := &s.rec[a]
+	r := &s.units[a].Rec
 	if s.readySet.nodes[s.plan.Atoms[a].Node].flags&untouched == 0 {
 		return r.Intention
 	}
@@ -215,8 +216,8 @@ func (s *Scheduler) Intention(a int32) states.Intention {
 // retryBefore reports whether a retry before the node will try again or be reverted.
 func (s *Scheduler) retryBefore(n int32) (is bool) {
 	walk(s.plan.Pred, func(p int32) bool {
-		if a := s.plan.Nodes[p].Atom; a >= 0 && s.isRetry(a) {
-			in := s.rec[a].Intention
+		if a := s.plan.Nodes[p].Atom; a >= 0 && s.units[a].IsRetry() {
+			in := s.units[a].Rec.Intention
 			is = is || in == states.IntendRetry || in == states.IntendRevert
 		}
 		return !is

@@ -1,8 +1,6 @@
 package scheduler
 
 import (
-	"slices"
-
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -43,7 +41,7 @@ func (s *Scheduler) idle() {
 		s.rest(states.FlowFailure)
 	case s.readySet.readyN > 0 || s.flow == states.FlowSuspending && (s.failing.rewinding != nil || s.unfinished()):
 		s.rest(states.FlowSuspended)
-	case s.readySet.okN == len(s.rec):
+	case s.readySet.okN == len(s.units):
 		s.rest(states.FlowSuccess)
 	case s.RevertFailed() || s.Kept() || !s.undone():
 		s.rest(states.FlowFailure)
@@ -54,14 +52,12 @@ func (s *Scheduler) idle() {
 
 // finished reports whether all atoms of a run have succeeded, so that it only has to come to rest.
 func (s *Scheduler) finished() bool {
-	return s.flow == states.FlowRunning && s.readySet.okN == len(s.rec)
+	return s.flow == states.FlowRunning && s.readySet.okN == len(s.units)
 }
 
 // unfinished reports whether a call of an atom was interrupted.
 func (s *Scheduler) unfinished() bool {
-	return slices.ContainsFunc(s.rec, func(r Record) bool {
-		return r.State == states.TaskRunning || r.State == states.TaskReverting || r.State == states.TaskRetrying
-	})
+	return s.anyIn(states.TaskRunning, states.TaskReverting, states.TaskRetrying)
 }
 
 // undone reports whether the run undid what can be undone. If not, a failed run ends FAILURE. As in TaskFlow, a retry
@@ -70,8 +66,8 @@ func (s *Scheduler) undone() (undone bool) {
 	if s.root != nil {
 		return s.undoStack.unwound
 	}
-	for i := range s.rec {
-		st := s.rec[i].State
+	for i := range s.units {
+		st := s.units[i].Rec.State
 		if st == states.TaskPending || st == states.TaskIgnore || !s.plan.Atoms[i].Reverts() {
 			continue
 		}
@@ -86,8 +82,8 @@ func (s *Scheduler) undone() (undone bool) {
 // leave ends unfinished atoms when the run ends: all of them if the run was halted, else the atoms that wait for
 // another attempt.
 func (s *Scheduler) leave() {
-	for i := range s.rec {
-		a, r := int32(i), &s.rec[i]
+	for i := range s.units {
+		u, r := &s.units[i], &s.units[i].Rec
 		// Or the wait has just ended.
 		waits := !r.Due().IsZero() || r.State == states.TaskReverting && r.RevertFailure() != nil
 		if !s.stopReason.halted && (s.root != nil || !waits) {
@@ -95,12 +91,12 @@ func (s *Scheduler) leave() {
 		}
 		switch r.State {
 		case states.TaskRunning, states.TaskRetrying:
-			s.unwait(a)
-			s.set(a, states.TaskCancelled, r.Intention)
+			s.unwait(u)
+			s.set(u, states.TaskCancelled, r.Intention)
 		case states.TaskReverting:
-			s.unwait(a)
-			s.voidRevert(a)
-			s.set(a, states.TaskRevertFailure, r.Intention)
+			s.unwait(u)
+			s.voidRevert(u)
+			s.set(u, states.TaskRevertFailure, r.Intention)
 		default:
 		}
 	}
@@ -115,11 +111,11 @@ func (s *Scheduler) rest(to states.Flow) {
 		s.finishCommands()
 	}
 	c := Command{
-		Op: Over, Atom: -1, FlowTo: s.flow, PendingOutcome: s.stopReason.pending,
+		Op: Over, FlowTo: s.flow, PendingOutcome: s.stopReason.pending,
 		Detail: &Detail{Failures: s.failing.fatal},
 	}
 	if s.root != nil {
-		c.End = loadedEnd(&s.rec[0], nil)
+		c.End = loadedEnd(&s.root.Rec, nil)
 	}
 	if s.stopReason.pendingFailure != nil {
 		c.Failures = append([]*atom.Failure{s.stopReason.pendingFailure}, c.Failures...)

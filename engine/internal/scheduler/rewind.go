@@ -13,14 +13,14 @@ type rewind struct {
 // unless keep is true. In addition, they are all atoms that are neither done nor pending, with the atoms after
 // them. If a is below 0, only the latter must be undone.
 func (s *Scheduler) rewindSet(a int32, keep bool) []bool {
-	in := make([]bool, len(s.rec))
+	in := make([]bool, len(s.units))
 	var from []int32
 	if a >= 0 {
 		in[a] = !keep
 		from = append(from, s.plan.Atoms[a].Node)
 	}
-	for i := range s.rec {
-		switch s.rec[i].State {
+	for i := range s.units {
+		switch s.units[i].Rec.State {
 		case states.TaskPending, states.TaskRunning, states.TaskSuccess, states.TaskIgnore, states.TaskRetrying:
 		default:
 			in[i] = true
@@ -43,26 +43,26 @@ func (s *Scheduler) rewindTo(a int32, o *OperatorCommand) {
 	s.stopReason.halted = false
 	if s.isEnding() { // the run had ended; now it continues
 		s.stopReason.pending, s.stopReason.pendingFailure = NothingPending, nil
-		s.emit(Command{Op: PendingFailure, Atom: -1, Detail: &Detail{}})
+		s.emit(Command{Op: PendingFailure, Detail: &Detail{}})
 	}
 	s.forgetRevertAll()
 	for i, in := range set {
-		b, r := int32(i), &s.rec[i]
+		u, r := &s.units[i], &s.units[i].Rec
 		switch {
-		case in && s.readySet.nodes[s.plan.Atoms[b].Node].flags&untouched == 0:
+		case in && s.readySet.nodes[u.Planned.Node].flags&untouched == 0:
 			if r.State == states.TaskRunning && !r.Awaits() {
-				s.emit(Command{Op: Cancel, Atom: b})
+				s.emit(Command{Op: Cancel, Unit: u})
 			}
 			if r.State == states.TaskRevertFailure {
-				s.readySet.redo = append(s.readySet.redo, b)
+				s.readySet.redo = append(s.readySet.redo, u.Index)
 			}
-			s.set(b, r.State, states.IntendRevert)
-			s.void(b)
+			s.set(u, r.State, states.IntendRevert)
+			s.void(u)
 		case !in && r.Intention == states.IntendRevert && r.State == states.TaskIgnore:
-			s.set(b, r.State, states.IntendIgnore)
+			s.set(u, r.State, states.IntendIgnore)
 		case !in && r.Intention == states.IntendRevert,
 			!in && r.Intention == states.IntendRetry && r.State == states.TaskSuccess:
-			s.set(b, r.State, states.IntendExecute)
+			s.set(u, r.State, states.IntendExecute)
 		}
 	}
 	s.push(op{choose, -1})
@@ -71,16 +71,16 @@ func (s *Scheduler) rewindTo(a int32, o *OperatorCommand) {
 // rewound continues forward, or brings the run to rest, when all atoms of the rewind are undone. It reports whether
 // that is so now.
 func (s *Scheduler) rewound() bool {
-	for i := range s.rec {
-		if r := &s.rec[i]; r.Intention == states.IntendRevert &&
+	for i := range s.units {
+		if r := &s.units[i].Rec; r.Intention == states.IntendRevert &&
 			r.State != states.TaskPending && r.State != states.TaskReverted && r.State != states.TaskIgnore {
 			return false
 		}
 	}
-	for i := range s.rec {
-		if a := int32(i); s.rec[i].Intention == states.IntendRevert {
-			s.setFailure(a, nil)
-			s.resetAtom(a)
+	for i := range s.units {
+		if u := &s.units[i]; u.Rec.Intention == states.IntendRevert {
+			s.setFailure(u, nil)
+			s.resetAtom(u)
 		}
 	}
 	hold := s.failing.rewinding.hold
@@ -101,8 +101,8 @@ func (s *Scheduler) forgetRevertAll() {
 		return
 	}
 	s.failing.revAll = false
-	s.emit(Command{Op: Remember, Atom: -1, Detail: &Detail{}})
-	for i := range s.rec {
-		s.touch(int32(i))
+	s.emit(Command{Op: Remember, Detail: &Detail{}})
+	for i := range s.units {
+		s.touch(&s.units[i])
 	}
 }

@@ -12,7 +12,7 @@ import (
 type Scheduler struct {
 	plan   *flow.Plan
 	flow   states.Flow
-	rec    []Record
+	units  []Unit // atoms of the plan
 	root   *Scope // own scope of a growing flow; nil for a plan
 	input  map[string]atom.Value
 	whole  atom.Value
@@ -47,11 +47,9 @@ type readySet struct {
 
 // An inFlight counts the work that has started and not ended.
 type inFlight struct {
-	busy      int            // Execute and Revert commands without Completed, and Withdraw commands without Withdrawn
-	waits     int            // Wait commands without Fired
-	reverting int            // reverts that another party ends; they also count as waits
-	undone    map[int32]bool // the atoms of a plan among these
-	withdrawn map[withdrawal]bool
+	busy      int // Execute and Revert commands without Completed, and Withdraw commands without Withdrawn
+	waits     int // Wait commands without Fired, and units that another party ends
+	reverting int // reverts that another party ends; they also count as waits
 }
 
 // failing contains the consequences of failures in a plan.
@@ -113,7 +111,7 @@ type undoStack struct {
 func New(plan *flow.Plan, input map[string]atom.Value, whole atom.Value) *Scheduler {
 	s := &Scheduler{
 		plan: plan, input: input, whole: whole,
-		rec: make([]Record, len(plan.Atoms)),
+		units: planned(plan),
 		readySet: readySet{
 			nodes: make([]counters, len(plan.Nodes)), ready: make([]bool, len(plan.Atoms)),
 			selected: make([]bool, len(plan.Atoms)),
@@ -123,7 +121,7 @@ func New(plan *flow.Plan, input map[string]atom.Value, whole atom.Value) *Schedu
 		cancelQueue: cancelQueue{partSize: partSize},
 	}
 	if len(plan.Atoms) == 1 && plan.Atoms[0].Language != nil {
-		s.root = &Scope{Index: -1}
+		s.root = s.ownScope()
 	}
 	s.count()
 	return s
@@ -132,8 +130,8 @@ func New(plan *flow.Plan, input map[string]atom.Value, whole atom.Value) *Schedu
 // Flow returns the run's state.
 func (s *Scheduler) Flow() states.Flow { return s.flow }
 
-// Record returns the record of atom i of the plan.
-func (s *Scheduler) Record(i int32) *Record { return &s.rec[i] }
+// Unit returns the unit of atom i of the plan.
+func (s *Scheduler) Unit(i int32) *Unit { return &s.units[i] }
 
 // Busy returns the number of Execute and Revert commands that have not been answered.
 func (s *Scheduler) Busy() int { return s.inFlight.busy }
@@ -168,9 +166,9 @@ func (s *Scheduler) Step(ev Event) []Command {
 		s.growth.asked = false
 		if q := s.growth.asking; q.undo {
 			s.growth.asking = ask{}
-			s.undoEntry(q.scope, ev.Node, ev.N)
+			s.undoEntry(q.scope, ev.Unit.Grown(), ev.N)
 		} else {
-			s.unwoundNode(ev.Node)
+			s.unwoundNode(ev.Unit.Grown())
 		}
 	case Fired:
 		s.fired(ev)
@@ -248,5 +246,3 @@ func (s *Scheduler) next() *Command {
 	}
 	return &s.out[len(s.out)-1]
 }
-
-func (s *Scheduler) isRetry(a int32) bool { return s.plan.Atoms[a].Kind() == atom.KindRetry }

@@ -11,11 +11,15 @@ import (
 
 // A Scope is a growing flow: the run's own, or a child of a fork.
 type Scope struct {
+	// Its record is PENDING until its Begin is answered. While it is RUNNING, its result is the note of an answer that
+	// asked for more, and an end mark means that the scope is ending. The unit of the run's own flow is that of its atom
+	// in the plan. The due time of that flow is its deadline.
+	*Unit
+
 	Path   string // "" for the run's own flow
 	Parent *Node  // the fork whose child it is; nil for the run's own flow
 	Index  int    // index among the children of the fork; -1 for the run's own flow
 	Memory atom.Value
-	Rec    Record // PENDING until its Begin is answered; not used for the run's own flow
 
 	begun   bool
 	listens bool // it may have no open node, because it waits for a message
@@ -42,23 +46,14 @@ func (s *Scope) Inside(name string) string {
 	return s.Path + "/" + name
 }
 
-// record returns the stored record of a scope. For the run's own flow, this is the record of its atom in the plan.
-// While a scope is RUNNING, its result is the note of an answer that asked for more, and an end mark means that the
-// scope is ending. The due time of the run's own flow is its deadline.
-func (s *Scheduler) record(scope *Scope) *Record {
-	if scope.Parent == nil {
-		return &s.rec[0]
-	}
-	return &scope.Rec
-}
+// ownScope returns the run's own flow.
+func (s *Scheduler) ownScope() *Scope { return &Scope{Unit: &s.units[0], Index: -1} }
 
-// keep stores a scope's record.
-func (s *Scheduler) keep(scope *Scope) {
-	if scope.Parent == nil {
-		s.emit(Command{Op: Write, Atom: 0, Rec: s.rec[0]})
-	} else {
-		s.emit(Command{Op: Write, Atom: -1, Scope: scope, Rec: scope.Rec})
-	}
+// childOf returns a child of a fork.
+func childOf(fork *Node, index int, path string) *Scope {
+	c := &Scope{Unit: &Unit{Path: path, Index: -1}, Path: path, Parent: fork, Index: index}
+	c.Child = c
+	return c
 }
 
 // endScope ends a scope when no node in it executes.
@@ -69,7 +64,7 @@ func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
 	if scope.closed {
 		return
 	}
-	r := s.record(scope)
+	r := &scope.Rec
 	r.Ended, r.Result, r.Failure = flow.EndValue, end.Value, end.Failure
 	switch {
 	case end.Successor != nil:
@@ -84,7 +79,7 @@ func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
 	case scope.Parent != nil:
 		scope.Memory = end.Note // it needs its memory for nothing else
 	}
-	s.keep(scope)
+	s.write(scope.Unit)
 }
 
 // loadedEnd returns how a scope ends, from its record and memory; nil if it is not ending.
@@ -120,7 +115,7 @@ func (s *Scheduler) setScope(scope *Scope, to states.Task) {
 		panic(fmt.Errorf("scheduler: flow %q: %w", scope.Path, err))
 	}
 	scope.Rec.State = to
-	s.emit(Command{Op: Notify, Atom: -1, Scope: scope, From: from, To: to, Rec: scope.Rec})
+	s.emit(Command{Op: Notify, Unit: scope.Unit, From: from, To: to, Rec: scope.Rec})
 }
 
 // markStopping marks a scope, and all scopes within it, as being cancelled.
@@ -145,20 +140,20 @@ func (s *Scheduler) stopNode(n *Node) {
 		n.executing = false
 		n.takeBack()
 		s.inFlight.busy--
-		s.emit(Command{Op: Cancel, Atom: -1, Node: n, Abandoned: true})
+		s.emit(Command{Op: Cancel, Unit: &n.Unit, Abandoned: true})
 		s.cancelled(n)
 	case n.executing:
-		s.emit(Command{Op: Cancel, Atom: -1, Node: n})
+		s.emit(Command{Op: Cancel, Unit: &n.Unit})
 	case len(n.children) > 0:
 		for _, c := range slices.Clone(n.children) {
 			s.stop(c)
 		}
 	case n.mayEnd() || n.Awaits() && n.queue == workQueue && n.Rec.NoneBegunBefore() && n.Spec.Undo != nil:
-		s.withdraw(n, -1)
+		s.withdraw(&n.Unit)
 	case n.Rec.State == states.TaskRunning && n.called() && n.Spec.Token != "":
 		n.Rec.Ended = flow.EndDeferred // its call was interrupted, but another party may have ended the attempt
-		s.waitExternal(n)
-		s.withdraw(n, -1)
+		s.waitExternal(&n.Unit)
+		s.withdraw(&n.Unit)
 	default:
 		if n.byToken && (n.Rec.Ended == flow.EndValue || n.Rec.Ended == flow.EndFailure) { // its language was not told
 			aborted := n.aborted()
@@ -171,9 +166,9 @@ func (s *Scheduler) stopNode(n *Node) {
 // voidNode cancels a node that makes no call, and makes its token void.
 func (s *Scheduler) voidNode(n *Node) {
 	if n.Awaits() {
-		s.unwaitExternal(n)
+		s.unwaitExternal(&n.Unit)
 		n.Rec.Result = nil
-		s.emit(Command{Op: Void, Atom: -1, Node: n})
+		s.emit(Command{Op: Void, Unit: &n.Unit})
 	}
 	s.cancelled(n)
 }
@@ -278,7 +273,7 @@ func (n *Node) lose(child *Scope) {
 // rootEnded ends the atom that stands for the growing flow in its plan.
 func (s *Scheduler) rootEnded(end *flow.End) {
 	s.inFlight.busy++ // completed decrements it
-	ev := Event{Atom: 0, Result: end.Value, Failure: end.Failure}
+	ev := Event{Unit: s.root.Unit, Result: end.Value, Failure: end.Failure}
 	if end.Successor != nil {
 		ev.Result, ev.continued = atom.MustEncode(end.Successor), true
 	}

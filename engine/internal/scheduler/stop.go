@@ -47,10 +47,10 @@ func (s *Scheduler) StopFollows(follows bool) { s.stopReason.follows = follows }
 // completed atoms. A second call changes nothing, so the driver may call it again after a crash.
 func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, undo bool) {
 	s.stopReason.pending, s.stopReason.pendingFailure = pending, why
-	s.emit(Command{Op: PendingFailure, Atom: -1, PendingOutcome: pending, Detail: &Detail{Failures: []*atom.Failure{why}}})
+	s.emit(Command{Op: PendingFailure, PendingOutcome: pending, Detail: &Detail{Failures: []*atom.Failure{why}}})
 	s.failing.rewinding, s.stopReason.parked, s.stopReason.halted, s.failing.fatal = nil, false, !undo, nil
 	switch {
-	case s.root != nil && s.rec[0].State == states.TaskRunning:
+	case s.root != nil && s.root.Rec.State == states.TaskRunning:
 		s.stopRoot(flow.Stopped)
 	case undo:
 		s.interruptAll()
@@ -66,14 +66,14 @@ func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, un
 
 // interruptAll cancels running calls, whose ends still come, and does not wait for atoms that another party ends.
 func (s *Scheduler) interruptAll() {
-	for i := range s.rec {
-		a, r := int32(i), &s.rec[i]
-		s.void(a)
+	for i := range s.units {
+		u := &s.units[i]
+		s.void(u)
 		switch {
-		case r.State != states.TaskRunning || r.Awaits():
-		case s.Interrupted(nil, a) && s.giveUpInterrupted(a):
+		case u.Rec.State != states.TaskRunning || u.Awaits():
+		case u.Interrupted() && s.giveUpInterrupted(u):
 		default:
-			s.emit(Command{Op: Cancel, Atom: a})
+			s.emit(Command{Op: Cancel, Unit: u})
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (s *Scheduler) exceeded(f *atom.Failure) {
 // overdue ends a run whose deadline has passed, unless the run is already ending. The language of a growing flow
 // decides itself what follows.
 func (s *Scheduler) overdue() {
-	root := s.rec[0].State
+	root := s.units[0].Rec.State
 	switch {
 	case s.isEnding(), s.failing.revAll, s.finished():
 	case s.root != nil && root != states.TaskPending && root != states.TaskRunning: // it had failed when it was loaded

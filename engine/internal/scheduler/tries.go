@@ -15,11 +15,11 @@ const (
 )
 
 // tried adds a try, which provides value, to the record of a retry.
-func (s *Scheduler) tried(a int32, value atom.Value) {
-	r := &s.rec[a]
+func (s *Scheduler) tried(u *Unit, value atom.Value) {
+	r := &u.Rec
 	h := r.Tries()
 	if full(h.Tries) {
-		s.emit(Command{Op: Shelve, Atom: a, Detail: &Detail{Tries: h}})
+		s.emit(Command{Op: Shelve, Unit: u, Detail: &Detail{Tries: h}})
 		h.Earlier, h.Tries = h.Count(), nil
 	}
 	h.Tries = append(slices.Clip(h.Tries), atom.Try{Value: value})

@@ -92,9 +92,9 @@ func (s *Scheduler) beginUndoing(scope *Scope, want *flow.Undoing) {
 
 // keepUndoing stores the part that a scope wants undone.
 func (s *Scheduler) keepUndoing(scope *Scope) {
-	r := s.record(scope)
+	r := &scope.Rec
 	r.Ended, r.Result = flow.EndUndoing, atom.MustEncode(scope.undoing)
-	s.keep(scope)
+	s.write(scope.Unit)
 }
 
 // loadUndoing restores the part that a scope wants undone.
@@ -199,7 +199,7 @@ func (s *Scheduler) partReverted(n *Node, ev Event) {
 	}
 	policy := n.Spec.Undo.Policy
 	if n.Rec.revertAgainLater(&policy, ev.Failure, s.now, s.random) && !s.stopReason.halted {
-		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+		s.write(&n.Unit)
 		if scope.stopping {
 			u.node = nil
 			s.goOnUndoing(scope)
@@ -248,7 +248,7 @@ func (s *Scheduler) stopUndoing(scope *Scope) {
 	}
 	if u.node != nil {
 		s.unwaitNode(u.node)
-		s.unwaitExternal(u.node)
+		s.unwaitExternal(&u.node.Unit)
 	}
 	scope.undoing = nil
 	s.release(scope)

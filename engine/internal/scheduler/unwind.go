@@ -20,20 +20,20 @@ func (s *Scheduler) unwindNext() {
 	}
 	if s.flow == states.FlowRunning && len(s.failing.fatal) == 0 && !s.stopReason.halted && !s.stopReason.parked {
 		s.growth.asked = true
-		s.emit(Command{Op: AskUndo, Atom: -1, Detail: &Detail{}})
+		s.emit(Command{Op: AskUndo, Detail: &Detail{}})
 	}
 }
 
 // leftOnStack reports whether the growing flow was undone, but not completely.
 func (s *Scheduler) leftOnStack() bool {
-	return s.root != nil && s.rec[0].State == states.TaskReverted && s.undoStack.height > 0
+	return s.root != nil && s.root.Rec.State == states.TaskReverted && s.undoStack.height > 0
 }
 
 // endUnwinding ends the revert of the atom that stands for the growing flow. That revert has failed if any revert
 // failed and the undo continued after it.
 func (s *Scheduler) endUnwinding() {
 	s.inFlight.busy++ // completed decrements it
-	s.completed(Event{Atom: 0, Revert: true, Result: atom.Null, Failure: s.rec[0].RevertFailure()})
+	s.completed(Event{Unit: s.root.Unit, Revert: true, Result: atom.Null, Failure: s.root.Rec.RevertFailure()})
 }
 
 // unwoundNode takes the topmost entry of the stack and reverts it.
@@ -83,9 +83,9 @@ func (s *Scheduler) pass(n *Node) {
 		return
 	}
 	n.Rec.Intention = states.IntendRevert
-	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+	s.write(&n.Unit)
 	if n.mayHaveEffect() {
-		s.emit(Command{Op: Stays, Atom: -1, Node: n, Rec: n.Rec})
+		s.emit(Command{Op: Stays, Unit: &n.Unit, Rec: n.Rec})
 	}
 }
 
@@ -102,17 +102,16 @@ func (s *Scheduler) beginRevert(n *Node) {
 func (s *Scheduler) revertNode(n *Node) {
 	n.Rec.clearDue()
 	if n.external { // it was, until the run was suspended
-		s.revertAwaited(-1, n)
+		s.revertAwaited(&n.Unit)
 	}
 	if n.Rec.State == states.TaskReverting {
-		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+		s.write(&n.Unit)
 	} else {
 		s.setNode(n, states.TaskReverting)
 	}
-	n.executing = true
-	s.inFlight.busy++
+	s.makeCall(&n.Unit)
 	s.emit(Command{
-		Op: Revert, Atom: -1, Node: n, Rec: n.Rec,
+		Op: Revert, Unit: &n.Unit, Rec: n.Rec,
 		Values: atom.Single(n.Spec.Input), Detail: &Detail{Outcome: n.Rec.outcome(s.Failures())},
 	})
 }
@@ -136,13 +135,13 @@ func (s *Scheduler) nodeReverted(n *Node, ev Event) {
 // popUndo is called before the state changes, so that both are stored together.
 func (s *Scheduler) popUndo(n *Node) {
 	s.undoStack.height--
-	s.emit(Command{Op: PopUndo, Atom: -1, Node: n})
+	s.emit(Command{Op: PopUndo, Unit: &n.Unit})
 }
 
 func (s *Scheduler) nodeRevertFailed(n *Node, f *atom.Failure) {
 	policy := n.Spec.Undo.Policy
 	if n.Rec.revertAgainLater(&policy, f, s.now, s.random) && !s.stopReason.halted {
-		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+		s.write(&n.Unit)
 		s.waitNode(n)
 		return
 	}
@@ -155,13 +154,13 @@ func (s *Scheduler) nodeRevertFailed(n *Node, f *atom.Failure) {
 	}
 	s.setNode(n, states.TaskRevertFailure)
 	s.inFlight.busy++ // completed decrements it
-	s.completed(Event{Atom: 0, Revert: true, Failure: f})
+	s.completed(Event{Unit: s.root.Unit, Revert: true, Failure: f})
 }
 
 // giveUp removes an entry whose revert failed from the stack. The run then counts as partly undone.
 func (s *Scheduler) giveUp(n *Node, f *atom.Failure) {
-	s.rec[0].setExtra(func(x *RecordExtra) { x.RevertFailure = f })
-	s.emit(Command{Op: Write, Atom: 0, Rec: s.rec[0]})
+	s.root.Rec.setExtra(func(x *RecordExtra) { x.RevertFailure = f })
+	s.write(s.root.Unit)
 	s.popUndo(n)
 }
 

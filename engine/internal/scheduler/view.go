@@ -9,18 +9,28 @@ import (
 )
 
 // Ignored reports whether a decider left the atom out.
-func (s *Scheduler) Ignored(a int32) bool { return s.rec[a].State == states.TaskIgnore }
+func (s *Scheduler) Ignored(a int32) bool { return s.units[a].Rec.State == states.TaskIgnore }
+
+// anyIn reports whether an atom of the plan is in one of the states.
+func (s *Scheduler) anyIn(of ...states.Task) bool {
+	for i := range s.units {
+		if slices.Contains(of, s.units[i].Rec.State) {
+			return true
+		}
+	}
+	return false
+}
 
 // RevertFailed reports whether the revert of an atom failed.
 func (s *Scheduler) RevertFailed() bool {
-	return slices.ContainsFunc(s.rec, func(r Record) bool { return r.State == states.TaskRevertFailure })
+	return s.anyIn(states.TaskRevertFailure)
 }
 
 // PartlyUndone reports whether a run was already being undone when it was abandoned.
 func (s *Scheduler) PartlyUndone() bool {
 	return s.stopReason.halted &&
 		(s.undoStack.unwound ||
-			slices.ContainsFunc(s.rec, func(r Record) bool { return r.State == states.TaskReverted }))
+			s.anyIn(states.TaskReverted))
 }
 
 // SetInput replaces some of the inputs, and returns the new input. An atom sees the new values from its next call
@@ -43,8 +53,8 @@ func (s *Scheduler) AllFailures() []*atom.Failure {
 // revertFailures returns the failures of reverts, in the order of the plan.
 func (s *Scheduler) revertFailures() []*atom.Failure {
 	var all []*atom.Failure
-	for i := range s.rec {
-		if f := s.rec[i].RevertFailure(); f != nil {
+	for i := range s.units {
+		if f := s.units[i].Rec.RevertFailure(); f != nil {
 			all = append(all, f)
 		}
 	}

@@ -122,7 +122,7 @@ func TestOutcome(t *testing.T) {
 		d.watch = func(_ scheduler.Event, cmds []scheduler.Command) {
 			for i := range cmds {
 				if cmds[i].Op == scheduler.Revert {
-					out[d.plan.Atoms[cmds[i].Atom].Name()] = cmds[i].Outcome.String()
+					out[cmds[i].Unit.Path] = cmds[i].Outcome.String()
 				}
 			}
 		}

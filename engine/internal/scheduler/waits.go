@@ -21,8 +21,8 @@ func (s *Scheduler) onlyWaited() bool {
 		return false
 	}
 	waits := 0
-	for i := range s.rec {
-		r := &s.rec[i]
+	for i := range s.units {
+		r := &s.units[i].Rec
 		switch {
 		case s.root != nil && r.State == states.TaskRunning:
 			if !s.root.begun || s.root.ending != nil || s.wantsMore(s.root) {
@@ -47,7 +47,7 @@ func (s *Scheduler) onlyWaited() bool {
 			return false
 		}
 	}
-	return waits > 0 || s.root != nil && s.rec[0].Awaits()
+	return waits > 0 || s.root != nil && s.root.Rec.Awaits()
 }
 
 // onlyChildren reports whether a fork only waits for children that have all started.

@@ -13,14 +13,14 @@ import (
 func (s *Scheduler) gather() {
 	s.readySet.wave, s.readySet.startAt = s.readySet.wave[:0], 0
 	for _, a := range s.readySet.redo {
-		if !s.readySet.ready[a] && s.inMiddle(a) { // otherwise it is in next, or has ended
+		if !s.readySet.ready[a] && s.inMiddle(&s.units[a]) { // otherwise it is in next, or has ended
 			s.readySet.wave = append(s.readySet.wave, a)
 		}
 	}
 	s.readySet.redo = s.readySet.redo[:0]
 	for _, a := range s.readySet.next {
 		s.readySet.selected[a] = false
-		if s.readySet.ready[a] && (s.failing.rewinding == nil || s.rec[a].Intention == states.IntendRevert) {
+		if s.readySet.ready[a] && (s.failing.rewinding == nil || s.units[a].Rec.Intention == states.IntendRevert) {
 			s.readySet.wave = append(s.readySet.wave, a)
 		}
 	}
@@ -34,8 +34,8 @@ func (s *Scheduler) gather() {
 }
 
 // inMiddle reports whether a call of the atom, or the undo before its end, was interrupted.
-func (s *Scheduler) inMiddle(a int32) bool {
-	switch s.rec[a].State {
+func (s *Scheduler) inMiddle(u *Unit) bool {
+	switch u.Rec.State {
 	case states.TaskRunning, states.TaskReverting, states.TaskRevertFailure:
 		return true
 	case states.TaskReverted:
@@ -56,107 +56,107 @@ func (s *Scheduler) startWave() {
 	}
 	end := min(s.readySet.startAt+chunk, len(s.readySet.wave))
 	for _, a := range s.readySet.wave[s.readySet.startAt:end] {
-		s.start(a)
+		s.start(&s.units[a])
 	}
 	s.readySet.startAt = end
 	if end < len(s.readySet.wave) {
-		s.emit(Command{Op: More, Atom: -1})
+		s.emit(Command{Op: More})
 	}
 }
 
 // start starts an atom's execution or revert, as its intention says.
-func (s *Scheduler) start(a int32) {
-	r := &s.rec[a]
+func (s *Scheduler) start(u *Unit) {
+	r := &u.Rec
 	switch r.Intention {
 	case states.IntendRetry:
-		s.retry(a)
+		s.retry(u)
 	case states.IntendRevert:
-		if r.State == states.TaskRunning && s.giveUpInterrupted(a) {
+		if r.State == states.TaskRunning && s.giveUpInterrupted(u) {
 			return
 		}
 		if r.State == states.TaskReverting && r.Due().After(s.now) { // between two attempts
-			s.waitFor(a)
+			s.waitFor(u)
 			return
 		}
 		if r.State == states.TaskRetrying {
-			s.unwait(a)
+			s.unwait(u)
 		} else if s.root == nil {
 			r.clearDue() // of a retry that does not try again; of a revert's next attempt
 		}
 		if r.State == states.TaskReverting {
-			s.emit(Command{Op: Write, Atom: a, Rec: *r})
+			s.write(u)
 		}
-		s.set(a, states.TaskReverting, r.Intention)
-		if s.plan.Atoms[a].Language != nil {
+		s.set(u, states.TaskReverting, r.Intention)
+		if u.Planned.Language != nil {
 			s.beginUnwinding()
 			return
 		}
-		s.inFlight.busy++
-		if s.needsNoUndo(a) {
-			s.completed(Event{Atom: a, Revert: true, Result: atom.Null})
+		s.makeCall(u)
+		if s.needsNoUndo(u) {
+			s.completed(Event{Unit: u, Revert: true, Result: atom.Null})
 			return
 		}
-		in, missing := s.bind(a, s.plan.Atoms[a].RevertArgs())
+		in, missing := s.bind(u, u.Planned.RevertArgs())
 		detail := Detail{Outcome: r.outcome(s.Failures()), Tries: r.Tries()}
-		s.emit(Command{Op: Revert, Atom: a, Rec: *r, Values: in, Missing: missing, Detail: &detail})
+		s.emit(Command{Op: Revert, Unit: u, Rec: *r, Values: in, Missing: missing, Detail: &detail})
 	default:
-		s.execute(a)
+		s.execute(u)
 	}
 }
 
 // giveUpInterrupted gives up an attempt whose call was interrupted, and which another party may have ended. It reports
 // whether it is such an attempt.
-func (s *Scheduler) giveUpInterrupted(a int32) bool {
-	if s.plan.Atoms[a].Deferral() == nil {
+func (s *Scheduler) giveUpInterrupted(u *Unit) bool {
+	if u.Planned.Deferral() == nil {
 		return false
 	}
-	if r := &s.rec[a]; !r.Awaits() {
-		r.Ended = flow.EndDeferred
-		s.inFlight.waits++
-		s.void(a)
+	if !u.Awaits() {
+		u.Rec.Ended = flow.EndDeferred
+		s.waitExternal(u)
+		s.void(u)
 	}
 	return true
 }
 
 // needsNoUndo reports whether an atom needs no undo: it was cancelled before it was called, or failed because no worker
 // took its work or a value was missing.
-func (s *Scheduler) needsNoUndo(a int32) bool {
-	r := &s.rec[a]
-	return r.NeverCalled() || r.untakenAt(s.plan.Atoms[a].Name())
+func (s *Scheduler) needsNoUndo(u *Unit) bool {
+	r := &u.Rec
+	return r.NeverCalled() || r.untakenAt(u.Path)
 }
 
-func (s *Scheduler) execute(a int32) {
-	r := &s.rec[a]
+func (s *Scheduler) execute(u *Unit) {
+	r := &u.Rec
 	if s.root != nil && r.State == states.TaskRunning {
 		s.beginGrowing()
 		return
 	}
-	switch pa := &s.plan.Atoms[a]; {
+	switch pa := u.Planned; {
 	case pa.Signal() != "":
-		s.awaitExternal(a, &Command{Op: Await, Atom: a})
+		s.awaitExternal(&Command{Op: Await, Unit: u})
 		return
 	case pa.Run != nil:
-		in, missing := s.Args(a)
-		s.awaitExternal(a, &Command{Op: Spawn, Atom: a, Values: in, Missing: missing})
+		in, missing := s.Args(u)
+		s.awaitExternal(&Command{Op: Spawn, Unit: u, Values: in, Missing: missing})
 		return
 	}
 	if r.State == states.TaskRunning { // the process died during this attempt: repeat the attempt
-		s.emit(Command{Op: Write, Atom: a, Rec: *r})
+		s.write(u)
 	} else {
-		*s.queueOf(nil, a) = r.nextIn()
+		u.queue = r.nextIn()
 		r.Attempt++
 		r.Ended = flow.EndNone
-		s.set(a, states.TaskRunning, r.Intention)
+		s.set(u, states.TaskRunning, r.Intention)
 	}
-	if s.plan.Atoms[a].Language != nil {
+	if u.Planned.Language != nil {
 		s.beginGrowing()
 		return
 	}
-	s.inFlight.busy++
-	in, missing := s.Args(a)
+	s.makeCall(u)
+	in, missing := s.Args(u)
 	c := s.next()
-	c.Op, c.Atom, c.Rec, c.Values, c.Missing = Execute, a, *r, in, missing
-	if s.isRetry(a) {
+	c.Op, c.Unit, c.Rec, c.Values, c.Missing = Execute, u, *r, in, missing
+	if u.IsRetry() {
 		c.Detail = &Detail{Tries: r.Tries()}
 	}
 }

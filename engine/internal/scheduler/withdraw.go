@@ -39,9 +39,6 @@ func (r *Record) ofExecution(f *atom.Failure) *atom.Failure {
 	return &c
 }
 
-// NotCalled reports whether no attempt of an atom or node was called.
-func (s *Scheduler) NotCalled(n *Node, a int32) bool { return *s.queueOf(n, a) == callQueue }
-
 // untakenAt reports whether the atom or node at path failed, and was not called: see [atom.Failure.Untaken].
 func (r *Record) untakenAt(path string) bool {
 	return (r.Ended == flow.EndFailure || r.Ended == flow.EndHandled) && r.Failure.UntakenAt(path)
@@ -53,17 +50,6 @@ func (r *Record) nextIn() queue {
 		return callQueue
 	}
 	return begunQueue
-}
-
-// A withdrawal is a node, or an atom of the plan, whose Withdraw was not answered.
-type withdrawal struct {
-	node *Node
-	atom int32
-}
-
-// MarkQueued tells the scheduler that workers take the attempt of an atom or node from a queue.
-func (s *Scheduler) MarkQueued(n *Node, a int32) {
-	*s.queueOf(n, a) = workQueue
 }
 
 // mayEnd reports whether another party may end a node that is cancelled because its scope is. If a language ends the
@@ -83,55 +69,46 @@ func (n *Node) mayEnd() bool {
 	}
 }
 
-func (s *Scheduler) queueOf(n *Node, a int32) *queue {
-	if n != nil {
-		return &n.queue
-	}
-	return &s.readySet.nodes[s.plan.Atoms[a].Node].queue
-}
-
-// withdraw asks the driver to withdraw the attempt of a node or atom. A second call changes nothing.
-func (s *Scheduler) withdraw(n *Node, a int32) {
-	key := withdrawal{n, a}
-	if s.inFlight.withdrawn[key] {
+// withdraw asks the driver to withdraw the attempt of a unit. A second call changes nothing.
+func (s *Scheduler) withdraw(u *Unit) {
+	if u.withdrawn {
 		return
 	}
-	if s.inFlight.withdrawn == nil {
-		s.inFlight.withdrawn = map[withdrawal]bool{}
-	}
-	s.inFlight.withdrawn[key] = true
+	u.withdrawn = true
 	s.inFlight.busy++
-	s.emit(Command{Op: Withdraw, Atom: a, Node: n})
+	s.emit(Command{Op: Withdraw, Unit: u})
 }
 
 // notWithdrawn forgets that the driver withdraws an attempt, because the attempt has ended.
-func (s *Scheduler) notWithdrawn(n *Node, a int32) {
-	if key := (withdrawal{n, a}); s.inFlight.withdrawn[key] {
-		delete(s.inFlight.withdrawn, key)
+func (s *Scheduler) notWithdrawn(u *Unit) {
+	if u.withdrawn {
+		u.withdrawn = false
 		s.inFlight.busy--
 	}
 }
 
 // withdrawn cancels an attempt that no party can end any longer, unless the attempt has ended.
 func (s *Scheduler) withdrawn(ev *Event) {
-	n, a := ev.Node, ev.Atom
-	s.notWithdrawn(n, a)
-	switch {
-	case n != nil && n.Awaits():
-		if ev.Untaken && n.Rec.NoneBegunBefore() && n.Spec.Undo != nil {
-			n.Rec.Attempt = 0
+	u := ev.Unit
+	s.notWithdrawn(u)
+	if !u.Awaits() {
+		return
+	}
+	r, untaken := &u.Rec, ev.Untaken && u.Rec.NoneBegunBefore()
+	if n := u.Node; n != nil {
+		if untaken && n.Spec.Undo != nil {
+			r.Attempt = 0
 		}
 		s.voidNode(n)
 		s.left(n.Scope)
-	case n == nil && s.rec[a].Awaits():
-		r, of := &s.rec[a], &s.plan.Atoms[a]
-		if ev.Untaken && r.NoneBegunBefore() && (of.Reverts() || of.StaysDone()) {
-			r.Attempt, r.Ended = 0, flow.EndFailure
-			r.Failure = &atom.Failure{
-				Atom: s.plan.Atoms[a].Name(), Code: atom.CodeCancelled, Message: "cancelled before a worker took the work",
-			}
-		}
-		s.voidAwaited(a)
-		s.push(op{choose, -1})
+		return
 	}
+	if untaken && (u.Planned.Reverts() || u.Planned.StaysDone()) {
+		r.Attempt, r.Ended = 0, flow.EndFailure
+		r.Failure = &atom.Failure{
+			Atom: u.Path, Code: atom.CodeCancelled, Message: "cancelled before a worker took the work",
+		}
+	}
+	s.voidAwaited(u)
+	s.push(op{choose, -1})
 }

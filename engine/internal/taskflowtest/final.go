@@ -45,7 +45,7 @@ type final struct {
 }
 
 func (f final) atom(i int32) conformance.TaskFlowAtom {
-	a, r := f.plan.Atoms[i], f.s.Record(i)
+	a, r := f.plan.Atoms[i], &f.s.Unit(i).Rec
 	out := conformance.TaskFlowAtom{Kind: "T", State: r.State.String(), Intention: f.s.Intention(i).String()}
 	switch {
 	case a.Kind() == atom.KindRetry:
@@ -71,7 +71,7 @@ func (f final) atom(i int32) conformance.TaskFlowAtom {
 func (f final) symbol(symbol string) (values []json.RawMessage, all bool) {
 	all = true
 	f.plan.AllProviders(symbol, func(from int32, part atom.Provide) bool {
-		r := f.s.Record(from)
+		r := f.s.Unit(from).Rec
 		if r.Failure != nil && part.From == atom.Whole || r.Failure == nil && r.State == states.TaskIgnore {
 			return true
 		}
