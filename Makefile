@@ -11,6 +11,7 @@ EBB_BENCH_RUNS ?= 1000000
 EBB_SOAK_POSTGRES ?= 10m
 EBB_STORM ?= 30m
 VERSION ?= v0.1.0
+BASE ?= /
 
 .PHONY: help
 help: ## list the tasks
@@ -81,6 +82,11 @@ docs: ## rewrite the generated pages of docs, by the command that each names in 
 		bash -c "$$command" </dev/null; \
 	done
 	go test ./flow/asl ./flow/sm4c -run '^TestSchemaFile$$' -update
+
+.PHONY: site
+site: ## build the site of the documentation with search, and llms.txt, in tools/site/.vitepress/dist, for the address BASE (/); needs Node
+	npm ci --prefix tools/site --silent --no-audit --no-fund
+	BASE=$(BASE) npm run --prefix tools/site build
 
 .PHONY: asl-coverage
 asl-coverage: ## rewrite the page of conformance from the recordings that are there, in some minutes

@@ -210,7 +210,7 @@ func TestCross(t *testing.T) {
 			}
 			body, _ = io.ReadAll(f)
 		} else {
-			body = []byte(said(t, command(t, "tar", "-xzOf", name, "--wildcards", "*/ebb")))
+			body = []byte(said(t, command(t, "tar", "-xzOf", name, strings.TrimSuffix(filepath.Base(name), ".tar.gz")+"/ebb")))
 		}
 		if !bytes.HasPrefix(body, []byte(magic)) {
 			t.Errorf("%s has no program: %q", name, body[:min(len(body), 8)])
