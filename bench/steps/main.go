@@ -1,12 +1,14 @@
-// Command dbos measures Ebb and DBOS in turns: the same workloads in one process, on databases that survive a power
-// failure.
+// Command steps measures Ebb, DBOS and, if asked to, Restate in turns: the same workloads, on databases that survive a
+// power failure.
 //
 //	go run .                                 # SQLite, in a new folder beside the current one
 //	go run . -dsn postgres://…               # PostgreSQL, in schemas of their own
 //	go run . -workload many,seq -rounds 7
+//	npm install --prefix /tmp/restate @restatedev/restate-server-linux-x64@1.7.12
+//	go run . -restate /tmp/restate/node_modules/@restatedev/restate-server-linux-x64/bin/restate-server
 //
-// A step returns 100 bytes, and counts once its result is committed. Both systems start each round with an empty
-// database, which is removed afterwards.
+// A step returns 100 bytes, and counts once its result is committed. Each system starts each round with an
+// empty database, which is removed afterwards.
 //
 // It is a module of its own, so Ebb does not depend on what it is compared with.
 package main
@@ -28,8 +30,12 @@ func main() {
 	flag.StringVar(&c.dir, "dir", ".", "the folder for SQLite databases; its disk is measured")
 	flag.IntVar(&c.rounds, "rounds", 5, "how often each system runs each workload")
 	flag.IntVar(&c.divisor, "divisor", 1, "divides the sizes of the workloads, to try the program")
+	program := flag.String("restate", "", "the program restate-server, to measure it, too; only without -dsn")
 	only := flag.String("workload", "", "only these workloads, separated by commas: "+strings.Join(workloadNames(), ", "))
 	flag.Parse()
+	if *program != "" {
+		systems = append(systems, system{"Restate", restateWith(*program)})
+	}
 	if *only != "" {
 		c.workloads = strings.Split(*only, ",")
 	}
@@ -54,7 +60,8 @@ type system struct {
 
 var systems = []system{{"Ebb", runEbb}, {"DBOS", runDBOS}}
 
-// run measures the workloads and prints a line for each: the medians and ranges of both systems, and the ratio.
+// run measures the workloads and prints a line for each: the medians and ranges of all systems, and Ebb's ratio to the
+// others.
 func (c comparison) run(ctx context.Context, out io.Writer) error {
 	for _, name := range c.workloads {
 		if !slices.Contains(workloadNames(), name) {
@@ -90,7 +97,10 @@ func (c comparison) compare(ctx context.Context, w workload, out io.Writer) erro
 		least, most := rates[i][0], rates[i][c.rounds-1]
 		fmt.Fprintf(out, " %s %7.0f steps/s (%.0f to %.0f),", s.name, median(rates[i]), least, most)
 	}
-	fmt.Fprintf(out, " ratio %.2f\n", median(rates[0])/median(rates[1]))
+	for i, s := range systems[1:] {
+		fmt.Fprintf(out, " ratio to %s %.2f", s.name, median(rates[0])/median(rates[i+1]))
+	}
+	fmt.Fprintln(out)
 	return nil
 }
 
