@@ -240,7 +240,7 @@ func hostilePages(t *testing.T, s *site) []string {
 			from = append(from, s.page("compare", "a", compared[i-len(compared)/2], "b", other))
 		}
 	}
-	pages := crawl(t, s.page(""), 3, append(from, comparedVersions(t, s)...)...)
+	pages, _ := crawl(t, s.page(""), 3, append(from, comparedVersions(t, s)...)...)
 	t.Logf("%d runs, %d pages", len(runs.Runs), len(pages))
 	return pages
 }

@@ -21,7 +21,7 @@ const focused = `(() => {
 })()`
 
 // mostStops is how many elements of one page are reached; further ones are like these.
-const mostStops = 120
+const mostStops = 60
 
 type focus struct {
 	Place        int
@@ -33,7 +33,7 @@ type focus struct {
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	s := shared(t)
-	pages := kinds1(t, everyPage(t, s, few))
+	pages := kinds1(t, everyPage(t, s))
 	for _, l := range []look{{1280, true, true}, {360, false, true}} {
 		t.Run(l.String(), func(t *testing.T) {
 			t.Parallel()

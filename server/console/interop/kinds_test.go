@@ -22,6 +22,9 @@ import (
 type site struct {
 	dir string
 	*server
+
+	crawled sync.Mutex
+	pages   []string // of everyPage
 }
 
 // page returns the address of a page of the console, with a query of names and values in turn.

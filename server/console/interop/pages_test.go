@@ -37,20 +37,17 @@ func contains(page, what string) bool { return strings.Contains(html.UnescapeStr
 // link finds the addresses that a page leads to.
 var link = regexp.MustCompile(`<a\s[^>]*?\bhref="([^"]*)"`)
 
-// few is how many pages that differ only in which run, atom or filter they show are enough.
-const few = 2
-
-// crawl returns the addresses of the pages that links lead to from some pages, in the order in which they are found. It
-// takes most only of those that are alike: those with the same name, and the same names in the query. No link may lead
-// out of the console, whose first page is home.
-func crawl(t *testing.T, home string, most int, from ...string) []string {
+// crawl returns the pages that links lead to from some pages, in the order in which they are found, and their texts by
+// address. It takes most only of those that are alike: those with the same name, and the same names in the query. No link
+// may lead out of the console, whose first page is home.
+func crawl(t *testing.T, home string, most int, from ...string) (found []string, texts map[string]string) {
 	t.Helper()
 	alike := map[string]int{}
-	var found []string
+	texts = map[string]string{}
 	for next := from; len(next) > 0; {
 		address := next[0]
 		next = next[1:]
-		if slices.Contains(found, address) {
+		if _, again := texts[address]; again {
 			continue
 		}
 		found = append(found, address)
@@ -59,6 +56,7 @@ func crawl(t *testing.T, home string, most int, from ...string) []string {
 			t.Errorf("%s: %v", clip(address), err)
 			continue
 		}
+		texts[address] = text
 		at := parse(t, address)
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			to, err := at.Parse(html.UnescapeString(m[1]))
@@ -74,7 +72,7 @@ func crawl(t *testing.T, home string, most int, from ...string) []string {
 			if q := to.Query(); q.Has("svg") || choices(q) > 1 { // a file, or parts that two other pages have
 				continue
 			}
-			if slices.Contains(found, to.String()) || slices.Contains(next, to.String()) {
+			if _, again := texts[to.String()]; again || slices.Contains(next, to.String()) {
 				continue
 			}
 			if k := kind(to); alike[k] < most {
@@ -83,7 +81,7 @@ func crawl(t *testing.T, home string, most int, from ...string) []string {
 			}
 		}
 	}
-	return found
+	return found, texts
 }
 
 // choices counts what an address chooses of a run: an atom, the zoom of its graph, the folding of its timeline.
@@ -121,10 +119,15 @@ func kind(at *url.URL) string {
 	return kind
 }
 
-// everyPage returns the pages of the shared site: those that links lead to, most of those that are alike, and each view of
+// everyPage returns the pages of the shared site: those that links lead to, one of those that are alike, and each view of
 // each kind of run.
-func everyPage(t *testing.T, s *site, most int) []string {
+func everyPage(t *testing.T, s *site) []string {
 	t.Helper()
+	s.crawled.Lock()
+	defer s.crawled.Unlock()
+	if s.pages != nil {
+		return s.pages
+	}
 	from := []string{s.page("")}
 	for _, run := range smallRuns {
 		from = append(from, s.page("run", "id", run))
@@ -138,7 +141,8 @@ func everyPage(t *testing.T, s *site, most int) []string {
 		from = append(from, s.page("compare", "a", two[0], "b", two[1]))
 	}
 	from = append(from, comparedVersions(t, s)...)
-	return crawl(t, s.page(""), most, append(from, trialPage(t, s), s.page("run", "id", "none"), s.page("runs", "filter", "sate:X"), s.page("runs", "filter", "flow:none"))...)
+	s.pages, _ = crawl(t, s.page(""), 1, append(from, trialPage(t, s), s.page("run", "id", "none"), s.page("runs", "filter", "sate:X"), s.page("runs", "filter", "flow:none"))...)
+	return s.pages
 }
 
 // comparedVersions returns pages that compare two versions of a definition, one of each.
@@ -146,7 +150,8 @@ func comparedVersions(t *testing.T, s *site) []string {
 	t.Helper()
 	seen := map[string]bool{}
 	var found []string
-	for _, page := range crawl(t, s.page(""), 2*len(hostileTexts), s.page("definitions")) {
+	pages, _ := crawl(t, s.page(""), 2*len(hostileTexts), s.page("definitions"))
+	for _, page := range pages {
 		q := parse(t, page).Query()
 		if q.Has("with") && !seen[q.Get("with")] {
 			seen[q.Get("hash")] = true
