@@ -88,9 +88,9 @@ func (h *hotel) beside(ctx context.Context, text, what string) error {
 	return err
 }
 
-// TestStore: a world may be in the database of the run. Writes with atom.Tx happen once, at any point of death. FailAt
+// TestWorldInDatabase: a world may be in the database of the run. Writes with atom.Tx happen once, at any point of death. FailAt
 // finds that other writes do not.
-func TestStore(t *testing.T) {
+func TestWorldInDatabase(t *testing.T) {
 	t.Parallel()
 	r := &dirs{dir: func() string { return crashdisk.Careless(t) }, clean: t.Cleanup}
 	enginetest.FailAt(r, enginetest.World[*hotel]{

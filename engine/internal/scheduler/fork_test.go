@@ -12,7 +12,7 @@ import (
 // begins the others.
 func TestForkBeginsInSteps(t *testing.T) {
 	t.Parallel()
-	const children, suspendAt = 1_000, 300
+	const children, suspendAt = 250, 75
 	flows := make([]toyFlow, children)
 	for i := range flows {
 		flows[i] = chain(pause("t", time.Minute))
