@@ -88,7 +88,7 @@ func alters(t *testing.T, left int, fails bool) bool {
 	t.Helper()
 	w := &world{}
 	store := memstore.New()
-	first := newEngine(t, flow.Growing("f", versioned{"1", fails}), engine.WithStore(&mortal{Store: store, left: left}), engine.WithTasks(w))
+	first := newEngine(t, flow.Growing("f", versioned{"1", fails}), engine.WithStore(dies(store, left)), engine.WithTasks(w))
 	_, err := first.Run(t.Context(), "r")
 	if !errors.Is(err, errDied) {
 		return false

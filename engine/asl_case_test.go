@@ -130,8 +130,8 @@ type aslPlay struct {
 	where   place
 	death   *death
 	files   *enginetasks.Registry
-	outside backend.Store              // of parties outside of the process
-	inside  atomic.Pointer[dyingStore] // of the current process
+	outside backend.Store          // of parties outside of the process
+	inside  atomic.Pointer[mortal] // of the current process
 	died    bool
 
 	mu     sync.Mutex
@@ -189,7 +189,7 @@ func (p *aslPlay) live(ctx context.Context, machine *asl.Machine) (*engine.Resul
 			return nil, err
 		}
 		lifetime, die := context.WithCancel(ctx)
-		d := &dyingStore{Store: store, death: p.death, die: die}
+		d := once(p.death, store, die)
 		p.inside.Store(d)
 		eng, err := engine.New(machine.Flow(), d, engine.WithTasks(p))
 		if err != nil {
@@ -198,7 +198,7 @@ func (p *aslPlay) live(ctx context.Context, machine *asl.Machine) (*engine.Resul
 		}
 		res, err := eng.Run(lifetime, playedRun)
 		die()
-		if d.dead {
+		if d.dead() {
 			p.died = true
 			if err := p.where.died(store); err != nil {
 				return nil, err

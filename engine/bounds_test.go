@@ -102,7 +102,7 @@ func bound(t *testing.T, build func(*world) flow.Node, l engine.Limits, policy e
 			process := records.Join()
 			var store backend.Store = process
 			if i < len(deaths) {
-				store = &mortal{Store: process, left: deaths[i]}
+				store = dies(process, deaths[i])
 			}
 			eng := newEngine(t, build(w), engine.WithStore(store), engine.WithTasks(w), engine.WithLimits(l), engine.WithCheckpoints(policy))
 			res, err := eng.Run(t.Context(), "r", engine.Input(atom.FromJSON([]byte(`{"left": [0, 0, 0, 0], "items": [1, 2, 3], "n": 0}`))))

@@ -1,16 +1,13 @@
 package engine_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -24,8 +21,8 @@ func TestCallCrash(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				records := memstore.New()
 				process := records.Join()
-				store := &dying{Store: process, lost: lost}
-				store.left.Store(int64(after))
+				store := dies(process, after)
+				store.lost = lost
 				c, ctx := newCallee(t, store), t.Context()
 				c.start("r")
 				acknowledged := 0
@@ -77,28 +74,4 @@ func TestCallCrash(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A dying store belongs to a process that dies at a commit, or loses the answer to it.
-type dying struct {
-	backend.Store
-
-	left atomic.Int64
-	lost bool   // the commit is written
-	died func() // called once, when the process dies; may be nil
-}
-
-func (d *dying) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
-	if d.left.Add(-1) >= 0 {
-		return d.Store.Commit(ctx, claim, cp)
-	}
-	if d.died != nil && d.left.Load() == -1 {
-		defer d.died()
-	}
-	if d.lost && d.left.Load() == -1 {
-		if err := d.Store.Commit(ctx, claim, cp); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("%w: %w", storage.ErrClosed, errDied)
 }

@@ -62,7 +62,7 @@ func livesUntil(t *testing.T, build func(backend.Store) *engine.Engine, waits fu
 	t.Helper()
 	records := memstore.New()
 	for n := 1; n < 1000; n++ {
-		store := &crashingStore{Store: records.Join(), death: death{commit: (n + 1) / 2, after: n%2 == 0}}
+		store := death{commit: (n + 1) / 2, after: n%2 == 0}.of(records.Join())
 		res, err := build(store).Run(t.Context(), "r", engine.Unload())
 		if errors.Is(err, engine.ErrWaiting) {
 			waits(store)

@@ -216,7 +216,7 @@ func TestUndoGrowingFurther(t *testing.T) {
 			}
 			died = false
 			send := func(o engine.Command) (*engine.Result, error) {
-				res, err := on(&mortal{Store: memory, left: die}).Command(t.Context(), "r", o)
+				res, err := on(dies(memory, die)).Command(t.Context(), "r", o)
 				if !errors.Is(err, errDied) {
 					return res, err
 				}

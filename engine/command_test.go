@@ -274,7 +274,7 @@ func runCommanded(t *testing.T, o engine.Command, policy engine.Checkpoints, die
 		t.Fatal(err)
 	}
 	by := storage.Issuer{Via: storage.ViaConsole, Name: "alice"}
-	_, err := on(&mortal{Store: store, left: die}).Command(t.Context(), "r", o.By(by))
+	_, err := on(dies(store, die)).Command(t.Context(), "r", o.By(by))
 	if died = errors.Is(err, errDied); died {
 		next := store.Join()
 		if err := store.Close(); err != nil {

@@ -92,12 +92,6 @@ func anyDeaths(rt *rapid.T, least, most, commits int) (deaths []death) {
 	return deaths
 }
 
-// A death happens at a commit of its process, before or after it.
-type death struct {
-	commit int
-	after  bool
-}
-
 // A place is where runs are stored. Each process opens it again. A process that dies closes nothing properly.
 type place interface {
 	open(ctx context.Context) (backend.Store, error)
@@ -110,33 +104,6 @@ func inMemory() place { return memoryPlace{memstore.New()} }
 
 func (p memoryPlace) open(context.Context) (backend.Store, error) { return p.records.Join(), nil }
 func (p memoryPlace) died(s backend.Store) error                  { return s.Close() } // which is how the others learn of it
-
-// A crashingStore is the store of a process that dies.
-type crashingStore struct {
-	backend.Store
-	death
-
-	made int
-	dead bool
-}
-
-func (d *crashingStore) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
-	if d.dead {
-		return errDead
-	}
-	if d.made++; d.made != d.commit {
-		return d.Store.Commit(ctx, c, cp)
-	}
-	d.dead = true
-	if d.after {
-		if err := d.Store.Commit(ctx, c, cp); err != nil {
-			return err
-		}
-	}
-	return errDead
-}
-
-var errDead = fmt.Errorf("%w: %w", storage.ErrClosed, errDied)
 
 // An account is all information about a run that has ended.
 type account struct {
@@ -194,10 +161,11 @@ func (a *account) live(ctx context.Context, where place, f *randomFlow, c condit
 		if err != nil {
 			return err
 		}
-		d := &crashingStore{Store: store}
+		d := dies(store, forever)
 		if i < len(c.deaths) {
-			d.death = c.deaths[i]
+			d = c.deaths[i].of(store)
 		}
+		lifetime := d.left.Load()
 		opts := []engine.Option{engine.WithStore(d), engine.WithCheckpoints(c.policy), engine.WithParallelism(c.parallel)}
 		if c.command != nil {
 			opts = append(opts, engine.WithObserver(func(engine.Event) { a.give(ctx, d, c) }))
@@ -211,7 +179,7 @@ func (a *account) live(ctx context.Context, where place, f *randomFlow, c condit
 			return err
 		}
 		res, err := eng.Run(ctx, "r")
-		a.commits += d.made
+		a.commits += int(lifetime - d.left.Load())
 		switch {
 		case errors.Is(err, errDied):
 			if err := where.died(store); err != nil {

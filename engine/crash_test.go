@@ -21,27 +21,6 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// mortal is a store whose process dies after the given number of commits. Later commits fail and are lost.
-type mortal struct {
-	backend.Store
-
-	mu   sync.Mutex
-	left int
-}
-
-var errDied = errors.New("the process has died")
-
-func (m *mortal) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
-	m.mu.Lock()
-	dies := m.left <= 0
-	m.left--
-	m.mu.Unlock()
-	if dies {
-		return fmt.Errorf("%w: %w", storage.ErrClosed, errDied)
-	}
-	return m.Store.Commit(ctx, c, cp)
-}
-
 // A world holds the effects of tasks.
 type world struct {
 	mu    sync.Mutex
@@ -210,7 +189,7 @@ type faultyStores func(i int, process backend.Store) backend.Store
 func deaths(after ...int) faultyStores {
 	return func(i int, process backend.Store) backend.Store {
 		if i < len(after) {
-			return &mortal{Store: process, left: after[i]}
+			return dies(process, after[i])
 		}
 		return nil
 	}

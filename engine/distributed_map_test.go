@@ -252,12 +252,12 @@ func TestDistributedMapStoresInputsOnce(t *testing.T) {
 	input := engine.Input(atom.MustEncode(map[string]string{"all": strings.Repeat("x", size)}))
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
-		records := &mortal{Store: store.Join(), left: 20}
+		records := dies(store.Join(), 20)
 		for {
 			eng := newEngine(t, machine.Flow(), engine.WithStore(records), engine.WithTasks(registry))
 			res, err := eng.Run(t.Context(), "r", input)
 			if errors.As(err, new(*engine.StoreError)) {
-				records = &mortal{Store: store.Join(), left: 1 << 30}
+				records = dies(store.Join(), forever)
 				continue
 			}
 			if err != nil {

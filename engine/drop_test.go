@@ -148,7 +148,7 @@ func TestDroppedSubflowSurvives(t *testing.T) {
 				l := &dropping{t: t, travels: travels{booked: map[string]bool{}}}
 				var records backend.Store
 				build := func(s backend.Store) *engine.Engine {
-					records = s.(*crashingStore).Store
+					records = s.(*mortal).Store
 					return newEngine(t, flow.Growing("f", dropsAll(undoing)), engine.WithTasks(l), engine.WithStore(s), engine.WithCheckpoints(policy))
 				}
 				run := livesUntil(t, build, func(backend.Store) { t.Error("it does nothing but wait") })
@@ -161,7 +161,7 @@ func TestDroppedSubflowSurvives(t *testing.T) {
 					t.Errorf("left are %s; want %s", got, want)
 				}
 				store := records.(*memstore.Store).Join()
-				_, err := build(&crashingStore{Store: store}).Command(t.Context(), "r", engine.Cancel(""))
+				_, err := build(dies(store, forever)).Command(t.Context(), "r", engine.Cancel(""))
 				reverted(t, err)
 				if len(l.booked) > 0 {
 					t.Errorf("not undone were %v", l.booked)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -216,21 +214,6 @@ func TestStartExecutionToken(t *testing.T) {
 	}
 }
 
-// mortalAll is a store whose process dies, with all runs that it drives, after the given number of commits.
-type mortalAll struct {
-	backend.Store
-	die  context.CancelFunc
-	left atomic.Int64
-}
-
-func (m *mortalAll) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
-	if m.left.Add(-1) < 0 {
-		m.die()
-		return fmt.Errorf("%w: %w", storage.ErrClosed, errDied)
-	}
-	return m.Store.Commit(ctx, c, cp)
-}
-
 // At any point of death, there is one execution, and the run that started it ends with the same history.
 func TestStartExecutionCrash(t *testing.T) {
 	t.Parallel()
@@ -246,8 +229,8 @@ func TestStartExecutionCrash(t *testing.T) {
 			for {
 				ctx, cancel := context.WithCancel(t.Context())
 				process := records.Join()
-				store := &mortalAll{Store: process, die: cancel}
-				if store.left.Store(1000); !died {
+				store := dies(process, forever)
+				if store.died = cancel; !died {
 					store.left.Store(death)
 				}
 				eng := newEngine(t, m.Flow(), engine.WithStore(store), engine.WithCatalog(catalog))
@@ -258,7 +241,7 @@ func TestStartExecutionCrash(t *testing.T) {
 				}
 				switch {
 				case err == nil:
-					return taskEvents(t, records), died || store.left.Load() < 0
+					return taskEvents(t, records), died || store.dead()
 				case !errors.Is(err, errDied) && !errors.Is(err, engine.ErrStopped):
 					t.Fatal(err)
 				}

@@ -32,7 +32,7 @@ const forkingSM4C = `{"name": "pack", "version": "1",
 
 // growFamily runs a flow that creates runs of itself, and these runs, until none is left or the given number was
 // driven. Each process dies after the given number of commits.
-func growFamily(t *testing.T, node flow.Node, catalog engine.Catalog, l engine.Limits, death int64) (runs []storage.Run) {
+func growFamily(t *testing.T, node flow.Node, catalog engine.Catalog, l engine.Limits, death int) (runs []storage.Run) {
 	t.Helper()
 	records := memstore.New()
 	for tries := 0; ; tries++ {
@@ -41,8 +41,8 @@ func growFamily(t *testing.T, node flow.Node, catalog engine.Catalog, l engine.L
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		process := records.Join()
-		store := &mortalAll{Store: process, die: cancel}
-		store.left.Store(death)
+		store := dies(process, death)
+		store.died = cancel
 		eng := newEngine(t, node, engine.WithStore(store), engine.WithCatalog(catalog), engine.WithLimits(l))
 		err := driveAll(ctx, eng)
 		cancel()
@@ -113,7 +113,7 @@ func TestRunLimitsOfFamilies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, l := range map[string]engine.Limits{"descendants": {Descendants: most}, "depth": {Depth: 3}} {
-			for _, death := range []int64{1 << 40, 0, 1, 3} {
+			for _, death := range []int{forever, 0, 1, 3} {
 				t.Run(fmt.Sprintf("%s/%s/%d", name, what, death), func(t *testing.T) {
 					t.Parallel()
 					runs := growFamily(t, node, catalog, l, death)

@@ -148,17 +148,12 @@ func TestFamilyCrash(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			records := memstore.New()
 			startFamily(t, records)
-			process := &mortal{Store: records.Join(), left: n}
-			dead := func() bool {
-				process.mu.Lock()
-				defer process.mu.Unlock()
-				return process.left < 0
-			}
-			servedUntil(t, process, family(), 5*time.Minute, dead) // no time passes after the death of a process
+			process := dies(records.Join(), n)
+			servedUntil(t, process, family(), 5*time.Minute, process.dead) // no time passes after the death of a process
 			if err := process.Close(); err != nil {
 				t.Error(err)
 			}
-			died = dead()
+			died = process.dead()
 			if died {
 				served(t, records, family(), 5*time.Minute)
 			}

@@ -79,18 +79,17 @@ func pass(t *testing.T, m *asl.Machine, deaths ...int) passage {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const many = 1000
-		dies := &mortal{Store: store, left: many}
+		process := dies(store, forever)
 		if i < len(deaths) {
-			dies.left = deaths[i]
+			process = dies(store, deaths[i])
 		}
-		begun := dies.left
-		eng, err := engine.New(m.Flow(), dies, engine.WithTasks(w))
+		begun := process.left.Load()
+		eng, err := engine.New(m.Flow(), process, engine.WithTasks(w))
 		if err != nil {
 			t.Fatal(err)
 		}
 		res, err := eng.Run(t.Context(), "r", engine.Input(atom.FromJSON([]byte(`{"n": 0}`))))
-		p.commits += begun - dies.left
+		p.commits += int(begun - process.left.Load())
 		if err == nil {
 			p.output, p.calls = res.Output().String(), w.calls
 			entries, err := store.History(t.Context(), "r", 0, 0)

@@ -133,8 +133,8 @@ func TestPassedCallCrash(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				records := memstore.New()
 				process := records.Join()
-				store := &dying{Store: process, lost: lost}
-				store.left.Store(1 << 20)
+				store := dies(process, forever)
+				store.lost = lost
 				_, stop := longCall(t, store, nil)
 				here := newCallee(t, records)
 				store.left.Store(int64(after))

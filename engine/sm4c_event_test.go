@@ -56,9 +56,9 @@ func eventsWithDeath(t *testing.T, m *sm4c.Machine, at death) (died bool) {
 	records := memstore.New()
 	ctx := t.Context()
 	for process := 0; ; process++ {
-		d := &crashingStore{Store: records.Join()}
+		d := dies(records.Join(), forever)
 		if process == 0 {
-			d.death = at
+			d = at.of(d.Store)
 		}
 		eng, err := engine.New(m.Flow(), d, engine.WithCheckpoints(engine.Each))
 		if err != nil {

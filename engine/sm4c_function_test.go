@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/internal/backend"
 )
 
 // Task implements [engine.Tasks]: functions reply as in the script.
@@ -97,38 +95,4 @@ func scriptedFailure(text json.RawMessage) error {
 		f.Details = atom.MustEncode(all)
 	}
 	return f
-}
-
-// A dyingStore belongs to a process that drives several runs, and dies at a commit of any of them.
-type dyingStore struct {
-	backend.Store
-
-	death *death // nil, or at no commit: it survives
-	die   func()
-
-	mu   sync.Mutex
-	made int
-	dead bool
-}
-
-func (d *dyingStore) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.dead {
-		return errDead
-	}
-	if d.death != nil && d.death.commit > 0 {
-		if d.made++; d.made == d.death.commit {
-			d.dead = true
-			if d.death.after {
-				if err := d.Store.Commit(ctx, c, cp); err != nil {
-					return err
-				}
-			}
-			d.death.commit = 0
-			d.die()
-			return errDead
-		}
-	}
-	return d.Store.Commit(ctx, c, cp)
 }

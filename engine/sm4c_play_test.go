@@ -53,9 +53,9 @@ type machinePlay struct {
 	where   place
 	death   *death
 	flows   machineFlows
-	names   map[string]string          // of functions, by their tasks
-	outside backend.Store              // of parties outside of the process
-	inside  atomic.Pointer[dyingStore] // of the current process
+	names   map[string]string      // of functions, by their tasks
+	outside backend.Store          // of parties outside of the process
+	inside  atomic.Pointer[mortal] // of the current process
 	end     *conformance.MachineEnd
 	beside  func(run string) // drives a run for which no other waits
 
@@ -139,7 +139,7 @@ func (p *machinePlay) live(ctx context.Context) error {
 			return err
 		}
 		lifetime, die := context.WithTimeout(ctx, aLongTime)
-		d := &dyingStore{Store: store, death: p.death, die: die}
+		d := once(p.death, store, die)
 		p.inside.Store(d)
 		eng, err := p.engine(d)
 		if err != nil {
@@ -148,7 +148,7 @@ func (p *machinePlay) live(ctx context.Context) error {
 		}
 		err = p.drive(lifetime, eng)
 		die()
-		if d.dead {
+		if d.dead() {
 			if err := p.where.died(store); err != nil {
 				return err
 			}

@@ -78,7 +78,7 @@ func sagaWithDeath(t *testing.T, flows machineFlows, at *death) {
 			t.Fatal(err)
 		}
 		ctx, die := context.WithCancel(t.Context())
-		d := &dyingStore{Store: store, death: at, die: die}
+		d := once(at, store, die)
 		eng, err := engine.New(flows["saga"].Flow(), d, engine.WithTasks(w), engine.WithCatalog(flows))
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func sagaWithDeath(t *testing.T, flows machineFlows, at *death) {
 		if closing := where.died(store); closing != nil {
 			t.Fatal(closing)
 		}
-		if d.dead {
+		if d.dead() {
 			continue
 		}
 		if _, ok := errors.AsType[*engine.RevertedError](err); !ok {

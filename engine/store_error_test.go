@@ -52,7 +52,7 @@ func TestStoreErrorIsNoFailure(t *testing.T) {
 	w := &world{}
 	records := memstore.New()
 	process := records.Join()
-	eng, err := engine.New(flow.Linear("f", w.task("a", nil), w.task("b", nil)), &mortal{Store: process, left: 1})
+	eng, err := engine.New(flow.Linear("f", w.task("a", nil), w.task("b", nil)), dies(process, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

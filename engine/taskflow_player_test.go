@@ -163,7 +163,7 @@ func (p *player) drive(op string) (raised []string, crashed bool) {
 // Commit commits, and records the changes of the commit.
 func (p *player) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkpoint) error {
 	if p.dead {
-		return errDead
+		return errDied
 	}
 	p.commit = strike{p.told + 1, p.told + len(cp.History)}
 	return p.Store.Commit(ctx, c, cp)

@@ -194,7 +194,7 @@ func triedAnywhere(t *testing.T, rt *rapid.T, process func() backend.Store) {
 		store := process()
 		under, mortals := store, len(deaths) > 0
 		if mortals {
-			under, deaths = &mortal{Store: store, left: deaths[0]}, deaths[1:]
+			under, deaths = dies(store, deaths[0]), deaths[1:]
 		}
 		eng := newEngine(t, root, engine.WithStore(under), engine.WithCheckpoints(policy))
 		_, err := eng.Run(t.Context(), "r")
@@ -228,7 +228,7 @@ func TestTriesUnread(t *testing.T) {
 	m := memstore.New()
 	root := polls(50, atom.ForEach(upTo(60)...), func(int) {}, "not there yet")
 	for _, store := range []backend.Store{
-		&mortal{Store: m.Join(), left: 100},
+		dies(m.Join(), 100),
 		faultstore.New(m.Join(), faultstore.At("Tries", 1, faultstore.Disk)),
 	} {
 		_, err := newEngine(t, root, engine.WithStore(store)).Run(t.Context(), "r")
@@ -250,7 +250,7 @@ func TestTriesOfOlder(t *testing.T) {
 	m := memstore.New()
 	root := polls(60, atom.ForEach(upTo(60)...), func(int) {}, "not there yet")
 	process := m.Join()
-	_, err := newEngine(t, root, engine.WithStore(&mortal{Store: process, left: 100})).Run(t.Context(), "r")
+	_, err := newEngine(t, root, engine.WithStore(dies(process, 100))).Run(t.Context(), "r")
 	if _, died := errors.AsType[*engine.StoreError](err); !died {
 		t.Fatalf("it ended with %v", err)
 	}

@@ -1,17 +1,16 @@
 package bulk_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/jobs/bulk"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -99,11 +98,10 @@ func TestBulk(t *testing.T) {
 	o := given(in)
 	deaths := 0
 	for ; deaths < 6; deaths++ {
-		dying := &mortal{Store: store}
-		dying.left.Store(int64(4 + 2*deaths)) // few, because the number of items in a commit depends on the machine
+		dying := faultstore.New(store, faultstore.From("Commit", 5+2*deaths, faultstore.Disk)) // few, because the number of items in a commit depends on the machine
 		if _, err := newEngine(t, dying).Run(t.Context(), "bulk-1", o...); err == nil {
 			break
-		} else if !errors.Is(err, errDied) {
+		} else if !errors.Is(err, faultstore.ErrDisk) {
 			t.Fatal(err)
 		}
 		next := store.Join()
@@ -133,23 +131,6 @@ func TestBulk(t *testing.T) {
 	if strings.Count(refused, atom.CodeRefused) != 1 || !strings.Contains(refused, "run r17 is SUCCESS: it has ended") {
 		t.Errorf("the output is %s", refused)
 	}
-}
-
-// errDied ends the process.
-var errDied = errors.New("died")
-
-// A mortal store makes the process die after some commits.
-type mortal struct {
-	backend.Store
-
-	left atomic.Int64
-}
-
-func (m *mortal) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
-	if m.left.Add(-1) < 0 {
-		return errDied
-	}
-	return m.Store.Commit(ctx, claim, cp)
 }
 
 // TestWrongOrders: invalid bulk commands fail before any run gets a command. So do those whose filter does not say which

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,7 +21,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/sfn"
@@ -183,34 +184,6 @@ func (b brittle) Execute(ctx context.Context, in atom.Values) (atom.Value, error
 	return atom.Encode(map[string]any{"did": b.n, "of": in.Input()})
 }
 
-// A mortal is the store of a process that dies after some commits.
-type mortal struct {
-	backend.Store
-
-	left atomic.Int64
-}
-
-func (m *mortal) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
-	if m.left.Add(-1) < 0 {
-		return storage.ErrClosed
-	}
-	return m.Store.Commit(ctx, claim, cp)
-}
-
-func (m *mortal) WriteRecords(ctx context.Context, writes ...storage.RecordWrite) ([]storage.NamedRecord, error) {
-	if m.left.Add(-1) < 0 {
-		return nil, storage.ErrClosed
-	}
-	return m.Store.WriteRecords(ctx, writes...)
-}
-
-func (m *mortal) Send(ctx context.Context, messages ...storage.Message) error {
-	if m.left.Add(-1) < 0 {
-		return storage.ErrClosed
-	}
-	return m.Store.Send(ctx, messages...)
-}
-
 // run plays one process after the other.
 func (p *redrivePlay) run(t *testing.T) {
 	p.records = memstore.New()
@@ -232,8 +205,14 @@ func (p *redrivePlay) run(t *testing.T) {
 // live lets one process serve the client until the execution has failed, has succeeded, or the process has died.
 func (p *redrivePlay) live(t *testing.T, commits, process int) {
 	own := p.records.Join()
-	store := &mortal{Store: own}
-	store.left.Store(int64(commits))
+	var left atomic.Int64
+	left.Store(int64(commits))
+	store := faultstore.New(own, func(c faultstore.Call) (f faultstore.Fault) {
+		if slices.Contains([]string{"Commit", "WriteRecords", "Send"}, c.Method) && left.Add(-1) < 0 {
+			f.Err = storage.ErrClosed
+		}
+		return f
+	})
 	ctx, stop := context.WithCancel(t.Context())
 	var c *conductor.Conductor
 	api, err := sfn.New(sfn.Config{
@@ -252,8 +231,8 @@ func (p *redrivePlay) live(t *testing.T, commits, process int) {
 	over := make(chan error, 1)
 	go func() { over <- c.Run(ctx) }()
 	client := &redriveClient{play: p, handler: aws.New(aws.Options{Region: api.Region()}, api.Service()), ctx: ctx}
-	client.work(process, func() bool { return store.left.Load() < 0 })
-	if store.left.Load() < 0 {
+	client.work(process, func() bool { return left.Load() < 0 })
+	if left.Load() < 0 {
 		p.died = true
 		own.Die()
 	}

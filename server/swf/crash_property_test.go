@@ -3,7 +3,6 @@ package swf_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -16,7 +15,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	model "github.com/ebbflow/ebb/flow/swf"
-	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/server/swf"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -55,38 +54,6 @@ func TestCrashProperty(t *testing.T) {
 	})
 }
 
-// A mortal is the store of a process that dies at a commit, or loses only its answer.
-type mortal struct {
-	backend.Store
-
-	left atomic.Int64
-	lost bool
-}
-
-var errDied = errors.New("the process has died")
-
-// dies lets the commit happen, or not.
-func (d *mortal) dies(commit func() error) error {
-	left := d.left.Add(-1)
-	if left >= 0 {
-		return commit()
-	}
-	if d.lost && left == -1 {
-		if err := commit(); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("%w: %w", storage.ErrClosed, errDied)
-}
-
-func (d *mortal) Commit(ctx context.Context, claim backend.Claim, cp *backend.Checkpoint) error {
-	return d.dies(func() error { return d.Store.Commit(ctx, claim, cp) })
-}
-
-func (d *mortal) Create(ctx context.Context, run storage.Run, checks ...storage.RecordCheck) error {
-	return d.dies(func() error { return d.Store.Create(ctx, run, checks...) })
-}
-
 // What became of a text that a client sent.
 const (
 	refused = iota + 1
@@ -113,8 +80,14 @@ func (c *crashClient) live(commits int, lost bool, calls int) {
 	t := c.t
 	t.Helper()
 	process := c.records.Join()
-	store := &mortal{Store: process, lost: lost}
-	store.left.Store(int64(commits))
+	var left atomic.Int64
+	left.Store(int64(commits))
+	store := faultstore.New(process, func(c faultstore.Call) (f faultstore.Fault) {
+		if (c.Method == "Commit" || c.Method == "Create") && left.Add(-1) < 0 {
+			f.Err, f.Done = storage.ErrClosed, lost && left.Load() == -1
+		}
+		return f
+	})
 	ctx, stop := context.WithCancel(t.Context())
 	api, handler, driven, err := composed(swf.Config{
 		Store: store, Stopping: ctx.Done(),
@@ -135,7 +108,7 @@ func (c *crashClient) live(commits int, lost bool, calls int) {
 		})
 	}
 	for range calls {
-		if len(c.script) == 0 || store.left.Load() < 0 {
+		if len(c.script) == 0 || left.Load() < 0 {
 			break
 		}
 		c.call(c.script[0])
