@@ -110,7 +110,8 @@ func (c *Conductor) serve(ctx context.Context) error {
 			tries = 1
 		}
 		wait := outage.Jittered(tries, rand.Float64()) //nolint:gosec // only spreads waits
-		c.log.Error(logevent.StoreUnavailable, "retry_in", logevent.Duration(wait), "error", err)
+		c.log.Log(backend.LevelOf(err, hclog.Error), logevent.ConductorPaused,
+			"retry_in", logevent.Duration(wait), "error", err)
 		t := time.NewTimer(wait)
 		select {
 		case <-t.C:

@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/hashicorp/go-hclog"
 )
 
 // lookForTicks is how often a conductor checks for schedules that other processes added.
@@ -31,7 +33,8 @@ func (c *Conductor) tick(ctx context.Context) {
 			tries = 0
 		} else { // in case this is an error of only one schedule: the others must still tick in time
 			wait = min(wait, outage.Jittered(tries, rand.Float64())) //nolint:gosec // only spreads waits
-			c.log.Error(logevent.ScheduleFailed, "retry_in", logevent.Duration(wait), "error", err)
+			c.log.Log(backend.LevelOf(err, hclog.Error), logevent.ScheduleFailed,
+				"retry_in", logevent.Duration(wait), "error", err)
 		}
 		t := time.NewTimer(wait)
 		select {

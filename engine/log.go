@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -66,5 +67,5 @@ func logStop(log hclog.Logger, run *storage.Run, why error) {
 		log.Debug(logevent.RunStopped, "run", run.ID, "flow", run.Flow, "error", why)
 		return
 	}
-	log.Error(logevent.RunStopped, "run", run.ID, "flow", run.Flow, "error", why)
+	log.Log(backend.LevelOf(why, hclog.Error), logevent.RunStopped, "run", run.ID, "flow", run.Flow, "error", why)
 }

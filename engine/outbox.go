@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/hashicorp/go-hclog"
 )
 
 // A Sender sends one message to a target outside the database. The engine calls it at least once for each message,
@@ -44,7 +46,7 @@ func (o *outbound) sendOne(ctx context.Context, send Sender, out storage.Outgoin
 	out.NotUntil = o.store.Now().Add(sendTime)
 	if err := o.store.Unsent(ctx, out); err != nil {
 		if ctx.Err() == nil && !errors.Is(err, storage.ErrNotFound) { // otherwise another process has sent it meanwhile
-			o.log.Error(logevent.OutboxFailed, "error", err)
+			o.log.Log(backend.LevelOf(err, hclog.Error), logevent.OutboxFailed, "error", err)
 			pause := time.NewTimer(pollInterval) // the message can be sent at once again, also while the disk is full
 			defer pause.Stop()
 			select {

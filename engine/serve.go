@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/hashicorp/go-hclog"
 )
 
 // Serve drives due runs until ctx ends. A run is due when it was started, a timer of it is due, a message has
@@ -97,7 +98,7 @@ func (s *serving) serve(ctx context.Context) error {
 func (s *serving) send(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := s.e.Dispatch(ctx, s.server.sender); err != nil {
-			s.e.env.Log.Error(logevent.OutboxFailed, "error", err)
+			s.e.env.Log.Log(backend.LevelOf(err, hclog.Error), logevent.OutboxFailed, "error", err)
 			t := time.NewTimer(pollInterval)
 			select {
 			case <-t.C:

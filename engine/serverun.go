@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/hashicorp/go-hclog"
 )
 
 // begin drives a run that was found.
@@ -59,7 +60,7 @@ func (s *serving) drive(due *NewRun, turn <-chan struct{}) {
 	if _, ok := errors.AsType[*StoreError](err); ok && !errors.Is(err, storage.ErrCorrupt) {
 		pause = pollInterval
 	}
-	s.e.env.Log.Error(logevent.RunDriveFailed, "run", due.Run, "error", err)
+	s.e.env.Log.Log(backend.LevelOf(err, hclog.Error), logevent.RunDriveFailed, "run", due.Run, "error", err)
 	if run, failure := s.e.env.Store.Run(s.driving, due.Run); failure == nil {
 		_ = s.e.refuse(s.driving, &run, err)
 	}

@@ -38,6 +38,9 @@ var (
 	// ErrBroken is returned by every writing method after the store lost track of what is on the disk. Acknowledged
 	// writes are safe. A process that opens the store again can continue.
 	ErrBroken = errors.New("storage: closed for writing")
+	// ErrUnavailable is wrapped by errors that show that the database itself is ill: it cannot be reached, its disk is
+	// full, or it takes no writes. The call can be repeated later.
+	ErrUnavailable = errors.New("storage: the database is unavailable")
 	// ErrCorrupt is returned if a stored record cannot be decoded.
 	ErrCorrupt = errors.New("storage: the record is damaged")
 	// ErrInvalid is returned if a write contradicts itself or what is stored. Examples are a gap in the history, and

@@ -199,13 +199,19 @@ func addCall(calls map[string]logCall, constants map[string]string, name string,
 		}
 		return nil
 	}
-	event := constants[constantOf(call.Args[0])]
+	logs, args := []string{method.Sel.Name}, call.Args
+	if level := levelOf(args[0]); level != "" {
+		logs, args = []string{"debug", level}, args[1:]
+	}
+	event := constants[constantOf(args[0])]
 	if event == "" {
 		return errors.New("a log call has no event of internal/logevent as its message")
 	}
 	found := calls[event]
-	found.levels = added(found.levels, strings.ToLower(method.Sel.Name))
-	pairs := call.Args[1:]
+	for _, level := range logs {
+		found.levels = added(found.levels, strings.ToLower(level))
+	}
+	pairs := args[1:]
 	if call.Ellipsis.IsValid() {
 		made, is := pairs[0].(*ast.CallExpr)
 		if !is || constantOf(made.Fun) != "Attributes" {
@@ -222,6 +228,21 @@ func addCall(calls map[string]logCall, constants map[string]string, name string,
 	}
 	calls[event] = found
 	return nil
+}
+
+// levelOf returns the level that an expression passes to backend.LevelOf; "" if it does not.
+func levelOf(x ast.Expr) string {
+	call, is := x.(*ast.CallExpr)
+	if !is || len(call.Args) != 2 {
+		return ""
+	}
+	if of, is := call.Fun.(*ast.SelectorExpr); !is || of.Sel.Name != "LevelOf" {
+		return ""
+	}
+	if level, is := call.Args[1].(*ast.SelectorExpr); is {
+		return level.Sel.Name
+	}
+	return ""
 }
 
 // isLogger reports whether an expression has a name that loggers have.

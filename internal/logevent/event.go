@@ -121,8 +121,13 @@ const (
 	ConductorStarted = "conductor.started"
 	// ConductorStopped: a conductor stopped.
 	ConductorStopped = "conductor.stopped"
-	// StoreUnavailable: the database does not answer.
+	// ConductorPaused: a conductor serves nothing until the database answers.
+	ConductorPaused = "conductor.paused"
+	// StoreUnavailable: the database cannot be reached, or takes no writes; logged once for each fault. Until its end,
+	// errors that have this cause are logged at debug.
 	StoreUnavailable = "store.unavailable"
+	// StoreAvailable: the fault is over.
+	StoreAvailable = "store.available"
 	// RowDamaged: a row cannot be read, and is left out; logged once for each row.
 	RowDamaged = "row.damaged"
 	// CheckpointRetrying: the store did not take a commit; Ebb tries again.

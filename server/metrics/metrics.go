@@ -78,7 +78,8 @@ func New(store *sqlstore.Store) *Metrics {
 			func() float64 { return float64(n(store.Counts())) })
 	}
 	m.registry.MustRegister(m.runs, m.atoms, m.retries, m.claims, m.lost, m.checkpoints, m.fenced, m.written,
-		&statusCollector{read: store.Status, deaths: func() int64 { return store.Deaths() }}, buildInfo(),
+		&statusCollector{read: store.Status, deaths: func() int64 { return store.Deaths() }}, healthCollector{store.Health},
+		buildInfo(),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "ebb_largest_run_bytes",
 			Help: "Bytes of history and payloads that the largest run driven by this process has written.",

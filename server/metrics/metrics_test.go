@@ -120,6 +120,10 @@ func TestMetrics(t *testing.T) {
 	} {
 		want["ebb_"+none] = 0
 	}
+	for _, fault := range []string{"disk_full", "exhausted", "failing", "locked", "read_only", "unreachable"} {
+		want[fmt.Sprintf(`ebb_store_faults_total{fault=%q}`, fault)] = 0
+	}
+	want[`ebb_store_up`] = 1
 	want[`ebb_processes`] = 1
 	want[`ebb_process_deaths_total`] = 0
 	want[`ebb_crash_loop_runs{isolated="yes"}`] = 0

@@ -21,7 +21,7 @@ func (s *store) Barred(ctx context.Context) (why string, err error) {
 		return "", nil
 	}
 	standby := false
-	err = s.readers.glance(ctx, func(r *session) error { return r.Get(ctx, &standby, selectStandby) })
+	err = s.glance(ctx, func(r *session) error { return r.Get(ctx, &standby, selectStandby) })
 	if standby && err == nil {
 		why = "the server is a standby (pg_is_in_recovery)"
 	}

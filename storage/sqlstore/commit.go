@@ -75,7 +75,7 @@ func (s *store) Commit(ctx context.Context, claim backend.Claim, cp *backend.Che
 		},
 		arrivals: arrivalsFor(cp),
 	}
-	err := s.writer.run(ctx, &one)
+	err := s.update(ctx, &one)
 	if err != nil {
 		s.claims.drop(claim.ID) // the store no longer knows the content of the run's row
 	}

@@ -41,7 +41,7 @@ func (s *store) evictDead(ctx context.Context) error {
 		return s.evictExpired(ctx)
 	}
 	var rows []ownerRow
-	err := s.readers.glance(ctx, func(r *session) (err error) {
+	err := s.glance(ctx, func(r *session) (err error) {
 		rows, err = each[ownerRow](context.WithoutCancel(ctx), r, selectOwners[r.dialect.db])
 		return err
 	})
@@ -72,7 +72,7 @@ func (s *store) evictOwner(ctx context.Context, id string) error {
 	if alive || err != nil {
 		return err
 	}
-	err = s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
+	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		if err := s.evict(ctx, w, id); err != nil {
 			return err
 		}

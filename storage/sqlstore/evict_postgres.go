@@ -49,7 +49,7 @@ func (s *store) evictExpired(ctx context.Context) error {
 	}
 	var rows []ownerRow
 	var asked, answered time.Time
-	err := s.readers.view(ctx, func(r *session) error {
+	err := s.view(ctx, func(r *session) error {
 		asked = time.Now()
 		err := r.All(ctx, &rows, selectExpired)
 		answered = time.Now()
@@ -73,7 +73,7 @@ func (s *store) evictExpired(ctx context.Context) error {
 func (s *store) evictOwnerExpired(ctx context.Context, id string) error {
 	var row ownerRow
 	var asked, answered time.Time
-	err := s.readers.view(ctx, func(r *session) error {
+	err := s.view(ctx, func(r *session) error {
 		asked = time.Now()
 		err := r.Get(ctx, &row, selectOwner[r.dialect.db], id)
 		answered = time.Now()
@@ -90,7 +90,7 @@ func (s *store) evictOwnerExpired(ctx context.Context, id string) error {
 
 // inheritAlone releases the runs and jobs of an owner, unless it is alive, in a transaction of its own.
 func (s *store) inheritAlone(ctx context.Context, id string) error {
-	err := s.writer.run(ctx, &write{alone: true, do: func(ctx context.Context, w *session) error {
+	err := s.update(ctx, &write{alone: true, do: func(ctx context.Context, w *session) error {
 		_, err := s.inheritExpired(ctx, w, id)
 		return err
 	}})

@@ -36,6 +36,9 @@ func TestDiskFullForReal(t *testing.T) {
 		errors.Is(full, storage.ErrUnsure) || errors.Is(full, sqlstore.ErrBroken) {
 		t.Errorf("a commit on a full disk: %v", full)
 	}
+	if !errors.Is(full, storage.ErrUnavailable) || s.Health().Fault != "disk_full" || s.CheckWrite(t.Context()) == nil {
+		t.Errorf("the state of the store: %+v", s.Health())
+	}
 	for run, n := range w.copy() {
 		if strings.HasPrefix(run, line("")) {
 			continue

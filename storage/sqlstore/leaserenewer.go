@@ -71,6 +71,7 @@ type leaseRenewer struct {
 	log       hclog.Logger
 	arrivals  arrivalTracker
 	evictions *atomic.Int64 // how often the owner was declared dead
+	health    *health
 
 	evicting sync.Mutex
 	looked   time.Time // when looksForDead last returned true
@@ -100,7 +101,7 @@ func newLeaseRenewer(ctx context.Context, s *store) (*leaseRenewer, error) {
 	now := time.UnixMicro(time.Now().UnixMicro()).UTC()
 	owner := storage.Owner{ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true}
 	k := &leaseRenewer{
-		server: s.server, owner: &owner, lease: s.lease, notifier: s.notifier, evictions: &s.evictions,
+		server: s.server, owner: &owner, lease: s.lease, notifier: s.notifier, evictions: &s.evictions, health: &s.health,
 		log: s.log, stop: make(chan struct{}), watch: &s.watch,
 	}
 	err := s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
@@ -137,9 +138,11 @@ func (k *leaseRenewer) close() {
 
 func (k *leaseRenewer) loop(ctx context.Context) {
 	for !k.stopped() {
-		if err := k.keep(ctx); err == nil {
+		err := k.keep(ctx)
+		if err == nil {
 			return
 		}
+		_ = k.health.note(ctx, err, true)
 		k.miss()
 		pause := time.NewTimer(rand.N(reconnectEvery)) //nolint:gosec // only a pause
 		select {
@@ -185,6 +188,7 @@ func (k *leaseRenewer) keep(ctx context.Context) (err error) {
 			if err := k.renew(ctx, conn); err != nil {
 				return err
 			}
+			_ = k.health.note(ctx, nil, true)
 			renew = now.Add(k.lease / 3)
 			k.regain(now)
 		}

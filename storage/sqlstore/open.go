@@ -51,8 +51,9 @@ type store struct {
 	hub          *waiting.Hub
 	claims       claims
 	rising       sync.Mutex
-	jobsFound    atomic.Bool  // the last claim found jobs
-	rated        atomic.Bool  // rates existed at the last claim
+	jobsFound    atomic.Bool // the last claim found jobs
+	rated        atomic.Bool // rates existed at the last claim
+	health       health
 	evictions    atomic.Int64 // how often the owner was declared dead
 	watch        liveness.Watch
 	deaths       atomic.Int64 // number of dead owners that the store found
@@ -134,6 +135,7 @@ func (s *store) apply(opts []Option) error {
 		return errors.New("sqlstore: the logger is nil")
 	}
 	s.dialect.damage = &damage{log: s.log}
+	s.health.log, s.health.place = s.log, s.place
 	return nil
 }
 
@@ -248,7 +250,10 @@ func (s *store) prepare(ctx context.Context, w *session) error {
 
 // Close implements [backend.Store.Close]. It waits for calls that are under way.
 func (s *store) Close() error {
-	s.closing.Do(func() { s.closed = dberr.Failed(s.place, "close", s.release(context.Background())) })
+	s.closing.Do(func() {
+		s.health.stop()
+		s.closed = dberr.Failed(s.place, "close", s.release(context.Background()))
+	})
 	return s.closed
 }
 
@@ -306,12 +311,12 @@ func (s *store) release(ctx context.Context) error {
 
 // view reads in one snapshot.
 func (s *store) view(ctx context.Context, f func(*session) error) error {
-	return dberr.Failed(s.place, "read", s.readers.view(ctx, f))
+	return s.health.note(ctx, dberr.Failed(s.place, "read", s.readers.view(ctx, f)), false)
 }
 
 // glance reads with one statement.
 func (s *store) glance(ctx context.Context, f func(*session) error) error {
-	return dberr.Failed(s.place, "read", s.readers.glance(ctx, f))
+	return s.health.note(ctx, dberr.Failed(s.place, "read", s.readers.glance(ctx, f)), false)
 }
 
 // viewRun reads records of a run; if the run does not exist, it returns an error.
@@ -330,7 +335,7 @@ func (s *store) update(ctx context.Context, one *write) error {
 	if s.readOnly {
 		return fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
 	}
-	return s.writer.run(ctx, one)
+	return s.health.note(ctx, s.writer.run(ctx, one), true)
 }
 
 // change runs a write, with what is to be committed beside it, see [backend.Beside].

@@ -1,7 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,9 +33,10 @@ const (
 	touchServer = `UPDATE owners SET host = host WHERE id = $1`
 )
 
-// CheckWrite implements [backend.WriteChecker.CheckWrite]. It commits a small write to the row of this process.
+// CheckWrite implements [backend.WriteChecker.CheckWrite]. It commits a small write to the row of this process. While
+// other calls meet a fault, it fails although that write may find space.
 func (s *store) CheckWrite(ctx context.Context) error {
-	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
+	err := s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		if s.server != nil {
 			_, err := w.Exec(ctx, touchServer, s.owner.ID)
 			return err
@@ -40,6 +44,7 @@ func (s *store) CheckWrite(ctx context.Context) error {
 		_, err := w.Exec(ctx, touchFile, time.Now().UnixMicro(), s.owner.ID)
 		return err
 	}})
+	return cmp.Or(err, s.health.check())
 }
 
 // TryWrite commits a small write to the database that the DSN names, and undoes it. It does not migrate the
@@ -81,7 +86,13 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 		w = newWriter(file, s.turns, bucket)
 	}
 	defer func() { err = errors.Join(err, w.hangUp()) }()
+	// On a full disk, a row still fits into its page. A host of many pages does not.
 	probe := storage.Owner{ID: "probe-" + uuid.NewString(), PID: os.Getpid(), Started: time.Now(), Seen: time.Now()}
+	if w.dialect.locks {
+		pages := make([]byte, 1<<17)
+		_, _ = rand.Read(pages) // it never fails
+		probe.Host = hex.EncodeToString(pages)
+	}
 	err = w.run(ctx, &write{do: func(ctx context.Context, w *session) error {
 		var err error
 		if w.dialect.locks {

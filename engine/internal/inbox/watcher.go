@@ -116,7 +116,7 @@ func (w *Watcher) work(idle <-chan struct{}, gone chan<- struct{}) {
 				// The store is closed and reports no changes any more. Each run finds that out when it reads.
 				w.each(Run.Notify)
 			case !failing: // else the log has the first failure
-				w.Log.Warn(logevent.InboxFailed, "error", err)
+				w.Log.Log(backend.LevelOf(err, hclog.Warn), logevent.InboxFailed, "error", err)
 			}
 			if failing = err != nil; failing {
 				again = time.After(pause)

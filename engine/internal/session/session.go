@@ -77,7 +77,8 @@ func (s *Session) Commit(ctx context.Context, stop <-chan struct{}) error {
 		if try == tries || slices.ContainsFunc(final, func(f error) bool { return errors.Is(err, f) }) {
 			return s.Wrap(err)
 		}
-		s.log.Warn(logevent.CheckpointRetrying, "run", s.Claim.Run, "attempt", try, "error", err)
+		s.log.Log(backend.LevelOf(err, hclog.Warn), logevent.CheckpointRetrying,
+			"run", s.Claim.Run, "attempt", try, "error", err)
 		t := time.NewTimer(wait)
 		select {
 		case <-t.C:

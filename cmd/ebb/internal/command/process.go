@@ -22,8 +22,10 @@ func (f *serveFlags) notices() []string {
 	return nil
 }
 
-// describeEach is how often a process that commits updates its description.
-const describeEach = time.Minute
+const (
+	describeEach = time.Minute     // how often a process that commits updates its description
+	tellFault    = 2 * time.Second // how soon it adds a fault of the database, if it can, or the end of one
+)
 
 // A description maintains the record from which ebb doctor reads what only this process knows.
 type description struct {
@@ -51,6 +53,8 @@ func (s subcommands) describe(ctx context.Context, store *sqlstore.Store, skipsW
 func (d *description) write(ctx context.Context) error {
 	counts := d.store.Counts()
 	d.is.Commits, d.is.Writes = counts.Commits, counts.Writes
+	health := d.store.Health()
+	d.is.Fault, d.is.Since = health.Fault, health.Since
 	body, err := atom.Encode(d.is)
 	if err != nil {
 		return err
@@ -64,9 +68,10 @@ func (d *description) write(ctx context.Context) error {
 
 // update writes the record at intervals while the process commits, and deletes it when the context ends.
 func (d *description) update(ctx context.Context) {
-	tick := time.NewTicker(describeEach)
+	tick, look := time.NewTicker(describeEach), time.NewTicker(tellFault)
 	defer tick.Stop()
-	for {
+	defer look.Stop()
+	for told := d.is.Fault; ; {
 		select {
 		case <-ctx.Done():
 			_ = d.end(context.WithoutCancel(ctx)) // a remaining record does no harm, because its process is not alive
@@ -74,6 +79,10 @@ func (d *description) update(ctx context.Context) {
 		case <-tick.C:
 			if d.store.Counts().Commits != d.latest.Commits {
 				_ = d.write(ctx) // the next update repeats it
+			}
+		case <-look.C:
+			if fault := d.store.Health().Fault; fault != told && d.write(ctx) == nil {
+				told = fault
 			}
 		}
 	}

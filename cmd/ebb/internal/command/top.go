@@ -53,6 +53,13 @@ func (s subcommands) top(ctx context.Context, store *sqlstore.Store) error {
 	fmt.Fprintf(s.Out, "%s  %s  processes: %d\n", visible.Line(redact.URL(s.DSN)), view.Clock(st.At, time.TimeOnly),
 		st.Processes)
 	fmt.Fprintf(s.Out, "runs: %s\n", view.Counts(st))
+	ill, err := doctor.Ill(ctx, store)
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	for _, says := range ill {
+		fmt.Fprintf(s.Out, "database: %s\n", visible.Line(says))
+	}
 	now := store.Now()
 	for _, wait := range []struct {
 		found *sqlstore.Found

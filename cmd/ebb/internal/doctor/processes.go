@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/internal/backend"
@@ -23,6 +24,29 @@ type Process struct {
 
 	Commits int64 `json:"commits"` // transactions that changed rows
 	Writes  int64 `json:"writes"`  // writes in these transactions
+
+	Fault string    `json:"fault,omitzero"` // of the database, see [sqlstore.Health]; "" if the process meets none
+	Since time.Time `json:"since,omitzero"` // of the fault
+}
+
+// ill says that a process cannot use the database; "" if it can.
+func (p *Process) ill(o *storage.Owner) string {
+	if p.Fault == "" {
+		return ""
+	}
+	return fmt.Sprintf("process %d on %s cannot use it: %s since %s", o.PID, o.Host, p.Fault,
+		p.Since.UTC().Format(time.RFC3339))
+}
+
+// Ill returns what the processes that serve a database have recorded about its faults, a sentence for each of them. A
+// process that can write nothing can record nothing: its log, /readyz and metrics say so.
+func Ill(ctx context.Context, store backend.Store) (says []string, err error) {
+	err = eachProcess(ctx, store, func(o *storage.Owner, p *Process) {
+		if ill := p.ill(o); ill != "" {
+			says = append(says, ill)
+		}
+	})
+	return says, err
 }
 
 // Prune deletes the records of processes that have ended.
@@ -66,6 +90,11 @@ func living(ctx context.Context, store backend.Store) (map[string]storage.Owner,
 
 // served reports what the processes that serve the database say about themselves.
 func (d *doctor) served(ctx context.Context, store backend.Store) error {
+	return eachProcess(ctx, store, d.process)
+}
+
+// eachProcess passes on what the processes that serve the database say about themselves.
+func eachProcess(ctx context.Context, store backend.Store, do func(*storage.Owner, *Process)) error {
 	alive, err := living(ctx, store)
 	if err != nil {
 		return err
@@ -80,7 +109,7 @@ func (d *doctor) served(ctx context.Context, store backend.Store) error {
 		}
 		var p Process
 		if record.Body.Decode(&p) == nil { // d.records reports the others
-			d.process(&o, &p)
+			do(&o, &p)
 		}
 	}
 	return nil
@@ -95,6 +124,9 @@ func (d *doctor) process(o *storage.Owner, p *Process) {
 	d.findf("process", OK, "", "%d on %s: ebb %s %s, %s; %s of %.1f writes, as of a minute ago",
 		o.PID, o.Host, p.Version, cmp.Or(p.Revision, "without revision"), p.Go, view.Count(int(p.Commits), "group commit"),
 		float64(p.Writes)/float64(max(p.Commits, 1)))
+	if ill := p.ill(o); ill != "" {
+		d.findf("writing", Wrong, "free space on the disk of the database, or end what keeps it from writing", "%s", ill)
+	}
 	if p.SkipsWaits {
 		d.findf("waits", Warning, "start it without --skip-waits, unless it serves tests",
 			"process %d on %s skips waits and pauses before retries", o.PID, o.Host)
