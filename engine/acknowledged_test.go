@@ -56,15 +56,7 @@ func TestAcknowledgedEndCounts(t *testing.T) {
 			for _, how := range []string{"cancelled", "not driven", "suspended", "given up", "sibling fails", "sibling failed", "behind", "between"} {
 				t.Run(language+"/"+outcome+"/"+how, func(t *testing.T) {
 					inEach(t, func(t *testing.T, opts ...engine.Option) {
-						failing := make(chan struct{})
-						s := &stage{do: script{"c": func(ctx context.Context, _ int) error {
-							select {
-							case <-failing:
-								return errRefused
-							case <-ctx.Done():
-								return ctx.Err()
-							}
-						}}}
+						s, failing := failsWhenTold("c")
 						store := &closing{Store: memstore.New()}
 						eng := newEngine(t, c.root(t, s, false), append(opts, engine.WithStore(store), engine.WithTasks(staffed{parts{s}}))...)
 						ended := make(chan error, 1)

@@ -59,15 +59,7 @@ func TestUntakenOverdue(t *testing.T) {
 			}
 			t.Run(language+"/"+name, func(t *testing.T) {
 				inEach(t, func(t *testing.T, opts ...engine.Option) {
-					failing := make(chan struct{})
-					s := &stage{do: script{"c": func(ctx context.Context, _ int) error {
-						select {
-						case <-failing:
-							return errRefused
-						case <-ctx.Done():
-							return ctx.Err()
-						}
-					}}}
+					s, failing := failsWhenTold("c")
 					store := &overtaken{Store: memstore.New()}
 					if how.late {
 						store.before = func() { take(t, store, c.queue) }
@@ -96,22 +88,10 @@ func TestUntakenOverdue(t *testing.T) {
 					wantWithdrawn(t, store, c.queue, how.taken)
 					undone := 1
 					if how.taken && !how.stays {
-						undo := take(t, store, strings.TrimSuffix(c.queue, "work")+"unwork", "worker:unwork")
-						if undo.Undoes == nil || undo.Undoes.Outcome != "unknown" {
-							t.Errorf("taken %+v; want an undo of an outcome that is unknown", undo)
-						}
-						finish(t, store, undo, nil)
+						undoWork(t, store, c.queue, "unknown")
 						undone++
 					}
-					select {
-					case err := <-ended:
-						if err == nil {
-							t.Error("the run succeeded")
-						}
-					case <-time.After(time.Hour):
-						tokens, _ := store.RunTokens(t.Context(), "r")
-						t.Fatalf("the run waits for a worker: %+v", tokens)
-					}
+					wantFailed(t, store, ended)
 					wantUndo(t, store, undone, how.stays && how.taken)
 				})
 			})

@@ -97,6 +97,43 @@ var atWork = map[string]struct {
 	}},
 }
 
+// failsWhenTold returns a stage on which an atom executes until it is cancelled, or the channel is closed. Then it fails.
+func failsWhenTold(name string) (*stage, chan struct{}) {
+	failing := make(chan struct{})
+	return &stage{do: script{name: func(ctx context.Context, _ int) error {
+		select {
+		case <-failing:
+			return errRefused
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}}}, failing
+}
+
+// undoWork takes and ends the undo of work of a queue, and checks which outcome it is told.
+func undoWork(t *testing.T, store backend.Store, queue, want string) {
+	t.Helper()
+	undo := take(t, store, strings.TrimSuffix(queue, "work")+"unwork", "worker:unwork")
+	if undo.Undoes == nil || undo.Undoes.Outcome != want {
+		t.Errorf("taken %+v; want an undo of an outcome that is %s", undo, want)
+	}
+	finish(t, store, undo, nil)
+}
+
+// wantFailed waits for the end of a run, for an hour at most.
+func wantFailed(t *testing.T, store backend.Store, ended <-chan error) {
+	t.Helper()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("the run succeeded")
+		}
+	case <-time.After(time.Hour):
+		tokens, _ := store.RunTokens(t.Context(), "r")
+		t.Fatalf("the run waits for a worker: %+v", tokens)
+	}
+}
+
 func besides(t *testing.T, resource string, stays bool) flow.Node {
 	t.Helper()
 	revert := `"Revert": "worker:unwork",`
@@ -181,15 +218,7 @@ func TestUntaken(t *testing.T) {
 		} {
 			t.Run(language+"/"+name, func(t *testing.T) {
 				inEach(t, func(t *testing.T, opts ...engine.Option) {
-					failing := make(chan struct{})
-					s := &stage{do: script{"c": func(ctx context.Context, _ int) error {
-						select {
-						case <-failing:
-							return errRefused
-						case <-ctx.Done():
-							return ctx.Err()
-						}
-					}}}
+					s, failing := failsWhenTold("c")
 					store := &meddled{Store: memstore.New()}
 					switch {
 					case how.dies:
@@ -237,22 +266,10 @@ func TestUntaken(t *testing.T) {
 					wantWithdrawn(t, store, c.queue, how.taken || how.ends)
 					undone := 1 // c may have had an effect
 					if (how.taken || how.ends) && !how.stays {
-						undo := take(t, store, strings.TrimSuffix(c.queue, "work")+"unwork", "worker:unwork")
-						if want := map[bool]string{true: "done", false: "unknown"}[how.ends]; undo.Undoes == nil || undo.Undoes.Outcome != want {
-							t.Errorf("taken %+v; want an undo of an outcome that is %s", undo, want)
-						}
-						finish(t, store, undo, nil)
+						undoWork(t, store, c.queue, map[bool]string{true: "done", false: "unknown"}[how.ends])
 						undone++
 					}
-					select {
-					case err := <-ended:
-						if err == nil {
-							t.Error("the run succeeded")
-						}
-					case <-time.After(time.Hour):
-						tokens, _ := store.RunTokens(t.Context(), "r")
-						t.Fatalf("the run waits for a worker: %+v", tokens)
-					}
+					wantFailed(t, store, ended)
 					wantUndo(t, store, undone, how.stays && how.taken)
 					acts := s.took()
 					if want := []string{"undo a done"}; !cmp.Equal(want, acts[len(acts)-1:]) {
