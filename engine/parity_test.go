@@ -2,8 +2,13 @@ package engine_test
 
 import (
 	"errors"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
@@ -16,8 +21,8 @@ type shown map[string]func(t *testing.T, s *stage)
 
 var allShown = []shown{patterns, deciders, arguments, retries, badEnds, resting, watching}
 
-// TestParity shows TaskFlow's features in Ebb, through the public API only. The rows of features say which subtest shows
-// which feature.
+// TestParity shows TaskFlow's features in Ebb, through the public API only. The rows of docs/reference/taskflow-features.md
+// say which subtest shows which feature.
 func TestParity(t *testing.T) {
 	t.Parallel()
 	for _, features := range allShown {
@@ -27,6 +32,31 @@ func TestParity(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { show(t, &stage{}) })
 			})
 		}
+	}
+}
+
+// TestParityPage: the last column of the page names each subtest of TestParity, and no other. The test of the guarantees
+// looks for the other tests that the page names.
+func TestParityPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/reference/taskflow-features.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, subtests := map[string]bool{}, map[string]bool{}
+	for row := range strings.Lines(string(page)) {
+		cells := strings.Split(row, " | ")
+		for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(cells[len(cells)-1], -1) {
+			named[m[1]] = true
+		}
+	}
+	for _, some := range allShown {
+		for name := range some {
+			subtests[strings.ReplaceAll(name, " ", "_")] = true // as package testing has it
+		}
+	}
+	if diff := cmp.Diff(subtests, named); diff != "" {
+		t.Errorf("the page names other subtests (-there +named):\n%s", diff)
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
+var update = flag.Bool("update", false, "write docs/reference/swf-tests.md instead of comparing it")
+
 // seen holds the rows of the tables that the tests have seen: each event, each cause of a failure, each type of
 // timeout. Random tests do not count.
 var seen = coverage{rows: map[string]map[string]bool{}, of: map[string]int{}}
