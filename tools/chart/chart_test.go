@@ -1,4 +1,4 @@
-// Package chart tests the Helm chart in deploy/helm.
+// Package chart tests the Helm chart in deploy/helm, and deploy/compose.yaml.
 package chart
 
 import (
@@ -24,12 +24,7 @@ import (
 // TestChart: what the chart makes has only fields that Kubernetes knows, its pods are restricted, and ebb understands its
 // flags.
 func TestChart(t *testing.T) {
-	ebb := filepath.Join(t.TempDir(), "ebb")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", ebb, "./cmd/ebb")
-	build.Dir, build.Env = "../..", append(os.Environ(), "GOWORK=")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v %s", err, out)
-	}
+	ebb := built(t)
 	for name, c := range map[string]struct {
 		values map[string]any
 		kinds  string
@@ -116,17 +111,34 @@ func restricted(t *testing.T, pod *corev1.PodTemplateSpec) {
 	}
 }
 
+// built builds ebb.
+func built(t *testing.T) string {
+	t.Helper()
+	ebb := filepath.Join(t.TempDir(), "ebb")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", ebb, "./cmd/ebb")
+	build.Dir, build.Env = "../..", append(os.Environ(), "GOWORK=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	return ebb
+}
+
+// writeKeys writes a file with a key.
+func writeKeys(t *testing.T, file string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte("me "+strings.Repeat("0123456789abcdef", 4)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // understood fails unless ebb serve takes the file of flags.
 func understood(t *testing.T, ebb, flags string) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"ebb.yaml": strings.NewReplacer("/secrets/keys", dir, "/secrets/tls", dir, "/data", dir).Replace(flags),
-		"keys":     "me " + strings.Repeat("0123456789abcdef", 4) + "\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	writeKeys(t, filepath.Join(dir, "keys"))
+	text := strings.NewReplacer("/secrets/keys", dir, "/secrets/tls", dir, "/data", dir).Replace(flags)
+	if err := os.WriteFile(filepath.Join(dir, "ebb.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	args := []string{"serve", "--check", "--config", filepath.Join(dir, "ebb.yaml")}
 	if strings.Contains(flags, "tls-cert") {
