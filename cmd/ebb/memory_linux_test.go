@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -26,6 +27,7 @@ const wideMap = `{"QueryLanguage": "JSONata", "StartAt": "Map", "States": {"Map"
 // Result: All succeed, and the process has less than 450 MiB.
 func TestLargeRunsShareMemory(t *testing.T) {
 	t.Parallel()
+	longtest.Needs(t) // 20 seconds of both processors
 	v := newVictim(t, "")
 	file := filepath.Join(v.dir, "wide.asl.json")
 	if err := os.WriteFile(file, []byte(wideMap), 0o600); err != nil {

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ebbflow/ebb/internal/longtest"
 )
 
 // TestServeUnderAttack holds open 1,000 connections that pipeline requests and read
@@ -41,6 +43,9 @@ func TestServeUnderAttack(t *testing.T) { //nolint:tparallel // the one attack a
 	}
 	for name, withKeys := range map[string]bool{"with keys": true, "without keys": false} {
 		t.Run(name, func(t *testing.T) {
+			if !withKeys {
+				longtest.Needs(t) // the same limits, one guard less
+			}
 			v := newVictim(t, "steps.asl.json")
 			var flags []string
 			if withKeys {
