@@ -14,9 +14,9 @@ import (
 )
 
 // TestScaleDistributedMapGivesUp lets the last of very many children fail while the others wait. The Map drops these in
-// small commits, and then writes the results.
+// small commits, and then writes the results. It starts all of them, though more than half of its slots are in use.
 func TestScaleDistributedMapGivesUp(t *testing.T) {
-	n := min(scale(t, 5_000), 5_500)
+	n := min(scale(t, 6_000), 9_000)
 	machine := eachThing(t, `"MaxConcurrency": 10000, `+writeThings, `
 		"Do": {"Type": "Choice", "Choices": [{"Variable": "$.id", "StringEquals": "`+strconv.Itoa(n-1)+`", "Next": "Bad"}], "Default": "Hold"},
 		"Bad": {"Type": "Fail", "Error": "Bad"},

@@ -281,3 +281,24 @@ func TestDistributedMapStoresInputsOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestDistributedMapNeedsLaterItems: the items that run wait for one that has not started. It starts though less than half
+// of the slots are free.
+func TestDistributedMapNeedsLaterItems(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		m := eachThing(t, `"MaxConcurrency": 4,`, `
+			"Do": {"Type": "Choice", "Choices": [{"Variable": "$.id", "StringEquals": "3", "Next": "Done"},
+				{"Variable": "$.id", "StringEquals": "4", "Next": "Bad"}], "Default": "Hold"},
+			"Done": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Bad"},
+			"Hold": {"Type": "Wait", "Seconds": 86400, "End": true}`)
+		registry := &enginetasks.Registry{}
+		registry.AddBucket("stock", enginetasks.Folder(inventory(t, 6)))
+		eng := newEngine(t, m.Flow(), append(opts, engine.WithTasks(registry))...)
+		began := time.Now()
+		_, err := eng.Run(t.Context(), "r")
+		_, failed := errors.AsType[*engine.FailedError](err)
+		if took := time.Since(began); !failed || took > time.Hour {
+			t.Errorf("it took %v: %v", took, err)
+		}
+	})
+}

@@ -82,8 +82,8 @@ func (r *mapRun) discard() {
 	if len(r.growth.Add) == 0 {
 		return
 	}
-	r.growth.Add = nil
+	r.growth.Add, r.growth.Drop = nil, nil
 	b := &r.before
-	r.Begun, r.Open, r.Held, r.Items, r.From, r.All, r.Reads, r.Reading = b.Begun, b.Open, b.Held, b.Items, b.From, b.All,
-		b.Reads, b.Reading
+	r.Begun, r.Open, r.Held, r.Items, r.From, r.All = b.Begun, b.Open, b.Held, b.Items, b.From, b.All
+	r.Reads, r.Reading, r.Later = b.Reads, b.Reading, b.Later
 }

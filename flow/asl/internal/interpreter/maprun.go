@@ -30,16 +30,17 @@ type mapRun struct {
 
 // mapProgress is the memory of a map run.
 type mapProgress struct {
-	Last    int64  `json:"p"`           // number of the event from which the next one follows
-	Begun   int    `json:"n,omitempty"` // number of children started
-	Open    int    `json:"o,omitempty"` // number of these that have not ended
-	Items   int64  `json:"i,omitempty"` // number of items given to children
-	Held    int64  `json:"h,omitempty"` // number of items of the open children
-	Failed  int64  `json:"x,omitempty"` // number of items that failed with their children
-	From    string `json:"f,omitempty"` // position of the next item to read
-	Reads   int    `json:"r,omitempty"` // number of pages requested
-	Reading bool   `json:"g,omitempty"` // the last requested page has not arrived
-	All     bool   `json:"a,omitempty"` // there are no more children to start
+	Last    int64  `json:"p"`            // number of the event from which the next one follows
+	Begun   int    `json:"n,omitempty"`  // number of children started
+	Open    int    `json:"o,omitempty"`  // number of these that have not ended
+	Items   int64  `json:"i,omitempty"`  // number of items given to children
+	Held    int64  `json:"h,omitempty"`  // number of items of the open children
+	Failed  int64  `json:"x,omitempty"`  // number of items that failed with their children
+	From    string `json:"f,omitempty"`  // position of the next item to read
+	Reads   int    `json:"r,omitempty"`  // number of pages requested
+	Reading bool   `json:"g,omitempty"`  // the last requested page has not arrived
+	Later   bool   `json:"gl,omitempty"` // it was requested for a later time
+	All     bool   `json:"a,omitempty"`  // there are no more children to start
 
 	Writes  int               `json:"w,omitempty"` // number of parts of results written
 	Written int               `json:"m,omitempty"` // number of children whose results were written, or collected
@@ -150,7 +151,7 @@ func (r *mapRun) heed() {
 	case node == readNode && cause.Kind == flow.Ended:
 		r.read(cause.Result)
 	case node == readNode:
-		r.Reading = false
+		r.Reading, r.Later = false, false
 		r.giveUp(failedAs(stateerror.ItemReader, cause.Failure))
 	case node == writeNode && cause.Kind == flow.Ended:
 		r.finish()
@@ -180,7 +181,7 @@ func failedAs(name string, failure *atom.Failure) *stateerror.Error {
 
 // read processes a page of items.
 func (r *mapRun) read(result atom.Value) {
-	r.Reading = false
+	r.Reading, r.Later = false, false
 	var page ItemPage
 	if err := json.Unmarshal(result.JSON(), &page); err != nil {
 		r.giveUp(&stateerror.Error{Name: stateerror.ItemReader, Cause: "the items that were read are no page of items: " +
@@ -245,9 +246,10 @@ func (r *mapRun) goOn(page *ItemPage) {
 		})
 	case r.All && r.Open == 0:
 		r.finish()
-	case !r.All && !r.Reading && r.set.Reader != nil && r.Open <= r.set.Slots/2:
-		r.readMore(r.set.Slots - r.Open)
-	case !r.All && r.set.Reader == nil && r.Open < r.set.Slots: // the children need more than one answer
+	case r.All || r.set.Reader != nil && r.Reading && !r.Later:
+	case r.set.Reader != nil:
+		r.readNext()
+	case r.Open < r.set.Slots: // the children need more than one answer
 		r.growth.More = data.Encode(true)
 	}
 }
@@ -275,10 +277,29 @@ func (r *mapRun) fill(page *ItemPage) *stateerror.Error {
 const (
 	maxPageItems = 10_000
 	maxPageBytes = 512 << 10
+	// patience is how long a free slot waits for others to become free. A page costs a step, so one page is read for
+	// several slots. But the children that are open may need those that have not started.
+	patience = time.Second
 )
 
-// readMore requests the items for more children.
-func (r *mapRun) readMore(children int) {
+// readNext requests the next page: now, if many slots are free, or else later.
+func (r *mapRun) readNext() {
+	switch many := r.Open <= max(r.set.Slots/2, r.set.Slots-childrenPerAnswer); {
+	case many && r.Later:
+		r.growth.Drop = append(r.growth.Drop, r.reader())
+		r.readMore(r.set.Slots-r.Open, time.Time{})
+	case many:
+		r.readMore(r.set.Slots-r.Open, time.Time{})
+	case !r.Later && r.Open < r.set.Slots:
+		r.readMore(r.set.Slots, r.Ask.Now.Add(patience))
+	}
+}
+
+// reader returns the name of the node that reads the last requested page.
+func (r *mapRun) reader() string { return readNode + "#" + strconv.Itoa(r.Reads) }
+
+// readMore requests the items for more children, at a time if it is not zero.
+func (r *mapRun) readMore(children int, at time.Time) {
 	query := *r.set.Reader
 	query.From, query.Bytes = r.From, maxPageBytes
 	query.Limit = children
@@ -292,10 +313,9 @@ func (r *mapRun) readMore(children int) {
 		query.Limit = int(min(int64(query.Limit), r.set.MaxItems-r.Items))
 	}
 	r.Reads++
-	r.Reading = true
+	r.Reading, r.Later = true, !at.IsZero()
 	r.growth.Add = append(r.growth.Add, flow.Spec{
-		Name: readNode + "#" + strconv.Itoa(r.Reads), Kind: flow.Work, Task: ReadItems, Input: atom.MustEncode(query),
-		NoEffect: true,
+		Name: r.reader(), Kind: flow.Work, Task: ReadItems, Input: atom.MustEncode(query), NoEffect: true, Due: at,
 	})
 }
 
@@ -340,7 +360,7 @@ func (r *mapRun) giveUp(f *stateerror.Error) {
 	r.discard()
 	r.Unread = !r.All
 	r.Drops = r.Open + 1 // at most: the children, and the task that reads
-	r.Open, r.Held, r.Reading, r.All = 0, 0, false, true
+	r.Open, r.Held, r.Reading, r.Later, r.All = 0, 0, false, false, true
 	r.drop()
 }
 
