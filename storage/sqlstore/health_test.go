@@ -21,8 +21,6 @@ import (
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	full, cut := &pgconn.PgError{Code: "53100"}, io.ErrUnexpectedEOF
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
 	type step struct {
 		after time.Duration
 		err   error // of a call; nil if it succeeds
@@ -51,10 +49,12 @@ func TestHealth(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
 				h := health{log: hclog.New(&hclog.LoggerOptions{Output: &log}), place: "db"}
-				ctx, outages := t.Context(), 0
+				gone, cancel := context.WithCancel(t.Context())
+				cancel()
+				outages := 0
 				for i, s := range steps {
 					time.Sleep(s.after)
-					err := h.note(ctx, s.err, !s.reads)
+					err := h.note(t.Context(), s.err, !s.reads)
 					if !errors.Is(err, s.err) || h.state().Fault != s.want || (h.check() != nil) != (s.want != "") {
 						t.Errorf("step %d: %v, then %+v", i, err, h.state())
 					}
