@@ -127,9 +127,6 @@ func (l *lines) Log(level hclog.Level, event string, attributes ...any) {
 func (l *lines) full(line logLine) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.written == nil {
-		return false
-	}
 	l.written[line]++
 	return l.written[line] > maxLines
 }
@@ -180,11 +177,11 @@ func (d *Driver) boundLog() (end func(error)) {
 	}
 }
 
-// tell logs how many lines were left out. Runs that another goroutine still drives are logged without a bound then.
+// tell logs how many lines were left out. What other goroutines then still log of runs that have ended stays bounded,
+// and is not counted.
 func (l *lines) tell(r *run) {
 	l.mu.Lock()
-	written := l.written
-	l.written = nil
+	written := maps.Clone(l.written)
 	l.mu.Unlock()
 	for _, line := range slices.SortedFunc(maps.Keys(written), func(a, b logLine) int {
 		return cmp.Or(cmp.Compare(a.event, b.event), cmp.Compare(a.level, b.level))
