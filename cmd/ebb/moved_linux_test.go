@@ -48,7 +48,7 @@ func TestMovedWhileServing(t *testing.T) {
 			server, _ := w.serves(t, w.path("pass.asl.json"))
 			w.post(0, w.db, "before")
 			w.run("run", w.path("pass.asl.json"), "--id", "before") // waits for the end
-			w.do(server.Process.Signal(syscall.SIGSTOP))
+			w.stop(server.Process)
 			c.move(w)
 			if c.used >= 0 {
 				w.post(c.used, w.path(c.to), "after")
@@ -100,6 +100,14 @@ func newMovedWorld(t *testing.T) *movedWorld {
 func (w *movedWorld) path(name string) string { return filepath.Join(w.dir, name) }
 
 func (w *movedWorld) rename(from, to string) { w.do(os.Rename(w.path(from), w.path(to))) }
+
+// stop stops a process, and waits until all its threads have stopped: else it may still notice what happens next.
+func (w *movedWorld) stop(p *os.Process) {
+	w.Helper()
+	w.do(p.Signal(syscall.SIGSTOP))
+	_, err := syscall.Wait4(p.Pid, nil, syscall.WUNTRACED, nil)
+	w.do(err)
+}
 
 func (w *movedWorld) do(err error) {
 	w.Helper()
