@@ -14,9 +14,9 @@ type Unit struct {
 	Path    string
 	Rec     Record
 	Planned *flow.PlanAtom // the atom of the plan; nil if the unit has grown
-	Index   int32          // of the atom in the plan; -1 if the unit has grown
 	Node    *Node          // the node that has grown; nil for other units
 	Child   *Scope         // the child flow that has grown; nil for other units
+	Index   int32          // of the atom in the plan; -1 if the unit has grown
 
 	queue     queue // where its first attempt waits to be begun
 	executing bool  // its call, or the call of its undo, has not ended
