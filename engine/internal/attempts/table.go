@@ -50,6 +50,12 @@ func (t *Table) Init(run string, plan *flow.Plan, s *scheduler.Scheduler, draft 
 	t.open, t.runs = map[string]*Attempt{}, map[string]*scheduler.Unit{}
 }
 
+// language returns the language of a growing flow; nil if the flow is planned.
+func (t *Table) language() flow.Language { return t.plan.Atoms[0].Language }
+
+// grows reports whether the flow is a growing one, which is then the whole plan.
+func (t *Table) grows() bool { return len(t.plan.Atoms) == 1 && t.language() != nil }
+
 // Len returns the number of attempts that parties may end, without child runs.
 func (t *Table) Len() int { return len(t.open) }
 

@@ -54,7 +54,7 @@ func (u *Unit) Reverts() bool {
 	}
 }
 
-// BeginsRun reports whether the unit has a run of its own.
+// BeginsRun reports whether the unit begins a run.
 func (u *Unit) BeginsRun() bool {
 	if u.Planned != nil {
 		return u.Planned.Run != nil
@@ -92,7 +92,7 @@ func (u *Unit) called() bool {
 
 // Interrupted reports whether the process died that made the call of the unit, and the call was not made again yet.
 func (u *Unit) Interrupted() bool {
-	return u.Rec.State == states.TaskRunning && !u.executing && !u.Rec.Awaits() && u.called()
+	return u.Rec.State == states.TaskRunning && !u.executing && !u.Awaits() && u.called()
 }
 
 // Awaits reports whether another party ends the unit.

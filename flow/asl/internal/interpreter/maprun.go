@@ -290,8 +290,8 @@ func (r *mapRun) readNext() {
 		r.readMore(r.set.Slots-r.Open, time.Time{})
 	case many:
 		r.readMore(r.set.Slots-r.Open, time.Time{})
-	case !r.Later && r.Open < r.set.Slots:
-		r.readMore(r.set.Slots, r.Ask.Now.Add(patience))
+	case !r.Later && r.Open < r.set.Slots: // with more free slots than that, the page would be read at once
+		r.readMore(min(r.set.Slots-r.set.Slots/2, childrenPerAnswer), r.Ask.Now.Add(patience))
 	}
 }
 
