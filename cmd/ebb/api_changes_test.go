@@ -36,6 +36,10 @@ func (w *apiWorld) board(store backend.Store) {
 		w.Fatal(err)
 	}
 	page := w.ask(http.StatusOK, http.MethodGet, "jobs", "limit=1&state=unclaimed", "")
+	if counts := list(page, "counts"); len(counts) == 0 || counts[0].(map[string]any)["jobs"].(float64) < 2 {
+		w.Errorf("the jobs are counted as %v", page["counts"])
+	}
+	w.ask(http.StatusBadRequest, http.MethodGet, "jobs", "state=asleep", "")
 	next := w.ask(http.StatusOK, http.MethodGet, "jobs", "after="+page["next"].(string), "")
 	if len(list(page, "jobs")) != 1 || len(list(next, "jobs")) != 1 {
 		w.Errorf("the jobs are %v and %v", page, next)

@@ -212,6 +212,11 @@ func (w *apiWorld) readsOf(id string) {
 		w.Errorf("it counts %v", counts)
 	}
 	w.ask(http.StatusBadRequest, http.MethodGet, "counts", "width=x", "")
+	groups := list(get("counts", "by=flow,state&filter=state:reverted"), "groups")
+	if len(groups) != 1 || groups[0].(map[string]any)["newest"] != id {
+		w.Errorf("it groups %v", groups)
+	}
+	w.ask(http.StatusBadRequest, http.MethodGet, "counts", "by=flo", "")
 	if waiting := get("waiting", ""); waiting["open"] != 0.0 {
 		w.Errorf("it says that %v wait", waiting)
 	}

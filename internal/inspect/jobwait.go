@@ -18,6 +18,7 @@ import (
 const (
 	WaitsForClaim     WaitKind = "claim" // the process that has claimed the job begins its run, or has died
 	WaitsForParkedJob WaitKind = "job"   // an operator decides about a job that failed too often
+	WaitsForClaimer   WaitKind = "jobs"  // a process claims the jobs of a flow; see [WaitGroup.Lacks]
 )
 
 // JobWaits finds what jobs wait for. It reads the facts of the store once.

@@ -77,7 +77,7 @@ func (g *grouping) begin(ctx context.Context) error {
 		g.Open += n
 	}
 	g.Least = tally.Last != nil
-	return errors.Join(g.persons(ctx), g.jobs(ctx), g.messages(ctx))
+	return errors.Join(g.persons(ctx), g.parkedJobs(ctx), g.unclaimed(ctx), g.messages(ctx))
 }
 
 // persons groups the runs that need a person. Some of them have ended.
@@ -109,8 +109,8 @@ func (g *grouping) messages(ctx context.Context) error {
 	return err
 }
 
-// jobs groups the parked jobs.
-func (g *grouping) jobs(ctx context.Context) error {
+// parkedJobs groups the parked jobs that have no run.
+func (g *grouping) parkedJobs(ctx context.Context) error {
 	list, err := ParkedJobs(ctx, g.store, maxMessages)
 	if err != nil || len(list) == 0 {
 		return err
@@ -122,6 +122,41 @@ func (g *grouping) jobs(ctx context.Context) error {
 		group.earlier(list[i].Created, time.Time{})
 	}
 	return nil
+}
+
+// unclaimed groups the jobs that no process has claimed by their flows.
+func (g *grouping) unclaimed(ctx context.Context) error {
+	q := storage.JobQuery{States: []states.Job{states.JobUnclaimed}, Limit: waitingJobs}
+	list, err := g.store.JobList(ctx, q)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	waits, err := NewJobWaits(ctx, g.store)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		key := WaitName{WaitsForClaimer, list[i].Flow}
+		group := g.groups[key]
+		if group == nil {
+			one, err := waits.Of(ctx, &list[i], g.now)
+			if err != nil {
+				return err
+			}
+			group = &WaitGroup{Kind: WaitsForClaimer, Name: list[i].Flow}
+			if g.groups[key] = group; one != nil {
+				group.Lacks = one.Kind
+			}
+		}
+		if group.Waits++; len(group.First) < firstOfGroup {
+			group.First = append(group.First, list[i].ID)
+		}
+		group.earlier(list[i].Created, time.Time{})
+	}
+	q.After, q.Limit = &list[len(list)-1], 1
+	more, err := g.store.JobList(ctx, q)
+	g.Least = g.Least || len(more) > 0
+	return err
 }
 
 // queued says who asks for the work of the queues that were found, and counts it if not all runs were looked at.
@@ -330,8 +365,8 @@ func (w *WaitGroup) earlier(since, due time.Time) {
 // urgency orders kinds of groups: those that do not end by themselves come first.
 var urgency = []WaitKind{
 	WaitsForDatabase, WaitsForPerson, WaitsForFlow, WaitsForProcess, WaitsForOffer, WaitsForStopped, WaitsForParkedJob,
-	WaitsForParked, WaitsForOperator, WaitsForMemory, WaitsForIsolation, WaitsForPlace, WaitsForSlot, WaitsForTake,
-	WaitsForWorker,
+	WaitsForParked, WaitsForClaimer, WaitsForOperator, WaitsForMemory, WaitsForIsolation, WaitsForPlace, WaitsForSlot,
+	WaitsForTake, WaitsForWorker,
 	WaitsForToken, WaitsForSignal, WaitsForEvent, WaitsForMessage, WaitsForRun, WaitsForRetry, WaitsForUndoAgain,
 	WaitsForTime, WaitsForDeadline,
 	WaitsForExecution, WaitsForRevert,

@@ -34,6 +34,8 @@ func (w *WaitGroup) Sentence() string {
 		return "a process that takes up " + name + " now"
 	case WaitsForParkedJob:
 		return "an operator: the jobs failed too often"
+	case WaitsForClaimer:
+		return "a process that claims jobs of " + name + claimLacks[w.Lacks]
 	case WaitsForParked:
 		return "an operator: messages to " + name + " were sent in vain"
 	case WaitsForOperator:
@@ -65,6 +67,15 @@ func (w *WaitGroup) Sentence() string {
 	default:
 		return "tasks of " + name + " that execute"
 	}
+}
+
+// claimLacks says why no process has claimed jobs, by what they wait for.
+var claimLacks = map[WaitKind]string{
+	WaitsForProcess: ": no process serves it", WaitsForOffer: ": no process offers what they need",
+	WaitsForSlot: ": no slot is free", WaitsForMemory: ": the memory of the one that serves it is used up",
+	WaitsForIsolation: ": the one that serves it tries a run that may kill it",
+	WaitsForPlace:     ": a limit holds them back", WaitsForRate: ": a rate holds them back",
+	WaitsForDatabase: ": the database takes no writes",
 }
 
 // soon says how soon the time of the group comes.

@@ -35,6 +35,8 @@ type WaitGroup struct {
 	First   []string  `json:"first,omitempty"`  // ids of the oldest runs, at most 20
 	// Filter selects the runs of the group, or those in First if no filter can. Package runfilter sets it.
 	Filter string `json:"filter,omitempty"`
+	// Lacks is, of jobs, what the first of them waits for.
+	Lacks WaitKind `json:"lacks,omitempty"`
 
 	last string // id of the run that was counted last
 }
@@ -48,7 +50,7 @@ const (
 // WaitKinds returns the kinds of groups whose runs have not ended and need no person, the most urgent first.
 func WaitKinds() []WaitKind {
 	return slices.DeleteFunc(slices.Clone(urgency), func(k WaitKind) bool {
-		return k == WaitsForPerson || k == WaitsForParkedJob || k == WaitsForParked
+		return slices.Contains([]WaitKind{WaitsForPerson, WaitsForParkedJob, WaitsForClaimer, WaitsForParked}, k)
 	})
 }
 
@@ -63,6 +65,7 @@ const (
 	waitingTime    = 150 * time.Millisecond // time after which no more runs are read, with a clock
 	waitingOpen    = 200_000                // runs that are counted
 	waitingPlaces  = 200                    // kinds of runs of which the limit is asked
+	waitingJobs    = 1000                   // jobs that are looked at, the first that are claimed
 )
 
 // A WaitingSearch says how [WaitingOf] looks.

@@ -59,53 +59,72 @@ func (s *Search) Query() storage.RunQuery {
 // Find reads the runs that a filter selects. The store decides most of it, the rest is decided here, both for a bounded
 // number of runs or time. So a page may have no run although there are more. Values that are payloads are not filled
 // in, see [storage.RunQuery.Brief].
-func Find(ctx context.Context, lists backend.Lists, s Search) (Page, error) {
+func Find(ctx context.Context, lists backend.Lists, s Search) (page Page, err error) {
+	bytes := 0
+	atOnce := func(all bool) int {
+		if all {
+			return max(s.Limit, 1) + 1 - len(page.Runs)
+		}
+		return storage.PageRuns
+	}
+	var full Cursor
+	page.Next, page.Back, err = s.each(ctx, lists, atOnce, func(q *storage.RunQuery, run *storage.Run) bool {
+		if len(page.Runs) == max(s.Limit, 1) || bytes >= storage.PageBytes { // there is one more
+			full = CursorAt(q, &page.Runs[len(page.Runs)-1])
+			return false
+		}
+		page.Runs = append(page.Runs, *run)
+		bytes += codec.SizeOfRun(run)
+		return true
+	})
+	if full.set {
+		page.Next = full
+	}
+	return page, err
+}
+
+// each passes on the runs that the search selects, newest first, for a bounded number of runs or time, until take
+// returns false. It reads as many at a time as atOnce says, which is told whether the store decides all of the filter.
+// It returns where to continue and the time of the oldest run that was looked at, as a [Page] has them.
+func (s *Search) each(ctx context.Context, lists backend.Lists, atOnce func(all bool) int,
+	take func(*storage.RunQuery, *storage.Run) bool,
+) (next Cursor, back time.Time, err error) {
 	further := s.begin()
 	q, all, none := s.Filter.query(s.Now)
 	if none {
-		return Page{}, nil
+		return next, back, nil
 	}
 	q.After = s.Cursor.Place(&q)
-	var page Page
-	bytes := 0
 	for read, most := 0, min(firstRead, s.Read); ; {
-		if q.Limit = storage.PageRuns; all {
-			q.Limit = s.Limit + 1 - len(page.Runs)
-		}
+		q.Limit = atOnce(all)
 		sight, err := lists.Look(ctx, q, most)
 		if err != nil {
-			return Page{}, err
+			return next, back, err
 		}
 		selected, err := s.selects(ctx, sight.Runs)
 		if err != nil {
-			return Page{}, err
+			return next, back, err
 		}
 		for i := range sight.Runs {
 			run := &sight.Runs[i]
-			if selected[i] {
-				if len(page.Runs) == s.Limit || bytes >= storage.PageBytes { // there is one more
-					page.Next = CursorAt(&q, &page.Runs[len(page.Runs)-1])
-					return page, nil
-				}
-				page.Runs = append(page.Runs, *run)
-				bytes += codec.SizeOfRun(run)
+			if selected[i] && !take(&q, run) {
+				return next, back, nil
 			}
-			page.Back = placeOf(&q, run)
+			back = placeOf(&q, run)
 		}
 		switch {
 		case sight.Last != nil:
 			q.After = sight.Last
-			page.Back = placeOf(&q, q.After)
+			back = placeOf(&q, q.After)
 			read += most
 		case !sight.More:
-			return page, nil
+			return next, back, nil
 		default:
 			q.After = &sight.Runs[len(sight.Runs)-1]
 			read += costOfRun * len(sight.Runs)
 		}
 		if most = further(read); most <= 0 {
-			page.Next = CursorAt(&q, q.After)
-			return page, nil
+			return CursorAt(&q, q.After), back, nil
 		}
 	}
 }

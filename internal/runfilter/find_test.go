@@ -3,6 +3,7 @@ package runfilter_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -137,6 +138,7 @@ func finds(ctx context.Context, rt *rapid.T, store backend.Store, all []storage.
 		Filter: f, Now: noon, Limit: rapid.IntRange(min(least, 20), 40).Draw(rt, "limit"), Read: rapid.IntRange(least, least+60).Draw(rt, "read"),
 	}
 	counts(ctx, rt, store, s, want)
+	groups(ctx, rt, store, s, want)
 	var got []storage.Run
 	for pages := 0; ; pages++ {
 		page, err := runfilter.Find(ctx, store, s)
@@ -197,6 +199,38 @@ func counts(ctx context.Context, rt *rapid.T, store backend.Store, s runfilter.S
 	}
 }
 
+// groups compares the groups that CountBy counts in small steps with what the filter of each group selects.
+func groups(ctx context.Context, rt *rapid.T, store backend.Store, s runfilter.Search, want []storage.Run) {
+	by, err := runfilter.ParseBy(rapid.SampledFrom([]string{
+		"code", "flow,label:x", "state,label:n", "code,flow,undo,parent,definition",
+	}).Draw(rt, "by"))
+	if err != nil {
+		rt.Fatal(err)
+	}
+	var got runfilter.Groups
+	for more := true; more; more = s.Cursor != (runfilter.Cursor{}) {
+		if got, err = runfilter.CountBy(ctx, store, s, by, &got); err != nil {
+			rt.Fatal(err)
+		}
+		s.Cursor = got.Next
+	}
+	total := 0
+	for _, g := range got.Groups {
+		f, err := runfilter.Parse(g.Filter)
+		if err != nil {
+			rt.Fatalf("%s: %v", g.Filter, err)
+		}
+		matching := slices.DeleteFunc(slices.Clone(want), func(run storage.Run) bool { return !f.Matches(&run, noon) })
+		if len(matching) != g.Runs || matching[0].ID != g.Newest {
+			rt.Fatalf("%d runs are %v, newest %s, and %s selects %v", g.Runs, g.Values, g.Newest, g.Filter, ids(matching))
+		}
+		total += g.Runs
+	}
+	if total != len(want) || got.Total() != total {
+		rt.Fatalf("%s: %d runs are in groups, of %d", s.Filter, total, len(want))
+	}
+}
+
 func ids(runs []storage.Run) (ids []string) {
 	for i := range runs {
 		ids = append(ids, runs[i].ID)
@@ -225,6 +259,40 @@ func TestForgedCursor(t *testing.T) {
 		page, err := runfilter.Find(t.Context(), s, runfilter.Search{Cursor: runfilter.ParseCursor(text), Now: noon, Limit: 5})
 		if err != nil || len(page.Runs) != 5 {
 			t.Errorf("%q: %d runs, %v", text, len(page.Runs), err)
+		}
+	}
+}
+
+// TestGroupsAreBounded: beyond the bound, the runs of further groups are counted as one, and fields that do not exist
+// are refused.
+func TestGroupsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := memstore.New()
+	for i := range runfilter.MaxGroups + 20 {
+		if err := s.Create(t.Context(), storage.Run{ID: fmt.Sprint(i), Flow: fmt.Sprint("f", i/2), Created: noon}); err != nil {
+			t.Fatal(err)
+		}
+		run := storage.Run{ID: fmt.Sprint("x", i), Flow: fmt.Sprint("x", i), Created: noon}
+		if err := s.Create(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	by, err := runfilter.ParseBy("flow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	search := runfilter.Search{Now: noon}
+	got, err := runfilter.CountBy(t.Context(), s, search, by, nil)
+	if search.Cursor = got.Next; err == nil { // it looked at as many runs as it may
+		got, err = runfilter.CountBy(t.Context(), s, search, by, &got)
+	}
+	const all = 2 * (runfilter.MaxGroups + 20)
+	if err != nil || len(got.Groups) != runfilter.MaxGroups || got.Total() != all || got.Others == 0 || got.Groups[0].Runs != 2 {
+		t.Errorf("%d groups of %d runs, %d others (%v)", len(got.Groups), got.Total(), got.Others, err)
+	}
+	for _, text := range []string{"", "flow,", "flows", "label:", "flow,flow", "code,flow,state,undo,outcome,parent"} {
+		if _, err := runfilter.ParseBy(text); !errors.Is(err, storage.ErrInvalid) {
+			t.Errorf("%q is read: %v", text, err)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func Waiting(ctx context.Context, store backend.Store, s inspect.WaitingSearch) 
 		switch g := &w.Groups[i]; g.Kind {
 		case inspect.WaitsForPerson:
 			g.Filter = "is:person"
-		case inspect.WaitsForParkedJob: // jobs are no runs
+		case inspect.WaitsForParkedJob, inspect.WaitsForClaimer: // jobs are no runs
 		case inspect.WaitsForParked: // the runs may have ended
 			g.Filter = ids(g.First)
 		default:

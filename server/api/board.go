@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/jobs"
@@ -13,23 +11,11 @@ import (
 
 // Jobs is a page of jobs, in the order in which they are claimed.
 type Jobs struct {
-	Jobs []inspect.Job `json:"jobs"`
-	Next string        `json:"next,omitempty"` // for after, for the next page; "" if there are no more jobs
+	// Without after: how many jobs that have not ended there are, by state
+	Counts []inspect.JobCount `json:"counts,omitempty"`
+	Jobs   []inspect.Job      `json:"jobs"`
+	Next   string             `json:"next,omitempty"` // for after, for the next page; "" if there are no more jobs
 }
-
-// placeAfter returns the place in a list of jobs that a text names: a cursor, which still does so when its job was
-// purged, or the id of a job.
-func (a *api) placeAfter(ctx context.Context, text string) (*storage.Job, error) {
-	var job storage.Job
-	if _, err := fmt.Sscanf(text, jobCursor, &job.Priority, &job.Number); err == nil {
-		return &job, nil
-	}
-	job, err := a.store.Job(ctx, text)
-	return &job, there(err, "job", text)
-}
-
-// jobCursor is the form of a cursor of jobs: priority and number.
-const jobCursor = "p%d.%d"
 
 // jobs serves a page of jobs.
 func (a *api) jobs(c *call) (any, error) {
@@ -37,30 +23,18 @@ func (a *api) jobs(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := storage.JobQuery{Limit: limit}
-	for _, text := range c.query["state"] {
-		var state states.Job
-		if err := state.UnmarshalText([]byte(strings.ToUpper(text))); err != nil {
-			return nil, problem(400, "invalid", "state: %v", err)
-		}
-		q.States = append(q.States, state)
+	of, err := inspect.ParseJobStates(c.query["state"], true)
+	if err != nil {
+		return nil, err
 	}
-	if after := c.query.Get("after"); after != "" {
-		if q.After, err = a.placeAfter(c.Context(), after); err != nil {
-			return nil, err
-		}
+	after := c.query.Get("after")
+	page, next, err := inspect.JobPage(c.Context(), a.store, of, after, limit)
+	if err != nil {
+		return nil, there(err, "job", after)
 	}
-	page, err := a.store.JobList(c.Context(), q)
-	out := Jobs{}
-	if err == nil {
-		out.Jobs, err = a.described(c.Context(), page...)
-	}
-	if err == nil && len(page) > 0 {
-		q.After, q.Limit = &page[len(page)-1], 1
-		var more []storage.Job
-		if more, err = a.store.JobList(c.Context(), q); len(more) > 0 {
-			out.Next = fmt.Sprintf(jobCursor, q.After.Priority, q.After.Number)
-		}
+	out := Jobs{Next: next}
+	if out.Jobs, err = a.described(c.Context(), page...); err == nil && after == "" {
+		out.Counts, err = inspect.JobCounts(c.Context(), a.store)
 	}
 	return out, err
 }

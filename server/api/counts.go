@@ -13,6 +13,9 @@ type Counts struct {
 	Filter string         `json:"filter"` // the filter, as it was understood
 	States map[string]int `json:"states"` // by state; states without a run are left out
 	Bars   []Bar          `json:"bars"`   // by spans of time, oldest first; spans without a run are left out
+	// With by: the runs by the values of these fields, the largest groups first, and how many are in groups beyond 1,000
+	Groups []runfilter.Group `json:"groups,omitzero"`
+	Others int               `json:"others,omitzero"`
 	// There may be more runs, all of them older than back: the counts are what there are at least
 	More bool      `json:"more,omitzero"`
 	Back time.Time `json:"back,omitzero"`
@@ -49,6 +52,22 @@ func (a *api) counts(c *call) (any, error) {
 	}
 	out := Counts{
 		Filter: filter.String(), States: byName(counted.States), Bars: []Bar{}, More: counted.More, Back: counted.Back.UTC(),
+	}
+	if text := c.query.Get("by"); text != "" {
+		by, err := runfilter.ParseBy(text)
+		if err != nil {
+			return nil, err
+		}
+		found, err := runfilter.CountBy(c.Context(), a.store, a.search(filter), by, nil)
+		if err != nil {
+			return nil, err
+		}
+		if out.Groups, out.Others = found.Groups, found.Others; found.Next != (runfilter.Cursor{}) {
+			if !out.More || found.Back.After(out.Back) {
+				out.Back = found.Back.UTC()
+			}
+			out.More = true
+		}
 	}
 	for _, bar := range counted.Bars {
 		out.Bars = append(out.Bars, Bar{bar.From, byName(bar.States)})

@@ -24,7 +24,7 @@ func (c *console) definitions(ctx context.Context, v *visit) (node, error) {
 	}
 	var next node = none
 	if more {
-		next = later("definitions", all[len(all)-1].Hash)
+		next = later(link("definitions", "after", all[len(all)-1].Hash))
 	}
 	counts, err := c.runCounts(ctx, all, v.now)
 	if err != nil {

@@ -44,15 +44,12 @@ func (b *runsBody) filters() node {
 			words(" "), el("a", with(i, runfilter.Filter{}), sayAttr("aria-label", "remove {0}", words(term.String())),
 				say("remove"))))
 	}
-	kept := func(name, value string) node {
-		return when(value != "", el("input", attr("type", "hidden"), attr("name", name), attr("value", value)))
-	}
 	fields, values := runfilter.Fields(), runfilter.Words()
 	option := func(name *string) node { return el("option", attr("value", *name), words(*name)) }
 	return fragment{
 		when(len(shown) > 0, el("ul", class("terms"), shown)),
 		el("form", class("filter"), attr("method", "get"), attr("action", "runs"),
-			kept("filter", b.Filter), kept("children", b.Children), kept("state", b.State),
+			b.kept(),
 			el("label", say("Field"), words(" "), el("select", attr("name", "field"), each(fields, option))),
 			el("label", say("has the value"), words(" "), el("input", attr("name", "value"), attr("list", "values"),
 				attr("spellcheck", "false"), attr("autocapitalize", "off"))),
@@ -94,4 +91,12 @@ func nested(rows []runRow) []nestedRun {
 		}
 	}
 	return all
+}
+
+// kept are the fields of a form that keep what is chosen.
+func (b *runsBody) kept() node {
+	hidden := func(name, value string) node {
+		return when(value != "", el("input", attr("type", "hidden"), attr("name", name), attr("value", value)))
+	}
+	return fragment{hidden("filter", b.Filter), hidden("children", b.Children), hidden("state", b.State)}
 }

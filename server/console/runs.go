@@ -65,6 +65,8 @@ type runsBody struct {
 	Problem       string
 	Counts        []stateCount
 	Bars          []runfilter.Bar
+	By            string           // the fields by which runs are counted, as they are typed; "" if they are not
+	Groups        runfilter.Groups // by these fields
 	Runs          []runRow
 	Next          address   // address of the next page; "" if there is none
 	Back          time.Time // how far back was looked, if there may be more runs than these
@@ -86,7 +88,7 @@ func (c *console) runs(ctx context.Context, v *visit) (node, error) {
 }
 
 func (c *console) findRuns(ctx context.Context, q url.Values, now time.Time) (*runsBody, error) {
-	b := &runsBody{Filter: q.Get("filter"), State: q.Get("state"), Children: q.Get("children")}
+	b := &runsBody{Filter: q.Get("filter"), State: q.Get("state"), Children: q.Get("children"), By: q.Get("by")}
 	filter, err := runfilter.Parse(b.Filter)
 	if err != nil {
 		b.Problem = err.Error()
@@ -116,6 +118,14 @@ func (c *console) findRuns(ctx context.Context, q url.Values, now time.Time) (*r
 	}
 	if err := c.count(ctx, b, all, now); err != nil {
 		return nil, err
+	}
+	if b.By != "" {
+		by, err := runfilter.ParseBy(b.By)
+		if err != nil {
+			b.Problem = err.Error()
+		} else if b.Groups, err = runfilter.CountBy(ctx, c.store, c.search(filter, now), by, nil); err != nil {
+			return nil, err
+		}
 	}
 	search := c.search(filter, now)
 	search.Cursor, search.Limit = runfilter.ParseCursor(q.Get("after")), few
@@ -167,7 +177,7 @@ func (b *runsBody) node(v *visit) node {
 		b.filters(), filterHelp,
 		when(b.Problem != "", el("p", attr("role", "alert"), words(b.Problem))),
 		el("p", class("counts"), each(b.Counts, (*stateCount).node)),
-		b.bars(now), b.commands(v),
+		b.bars(now), b.groups(), b.commands(v),
 		when(len(b.Runs) > 0, pickTable(v, b.Runs)),
 		when(len(b.Runs) == 0, calm("No run matches.")),
 		when(!b.Back.IsZero(), soft(say("These are the matches since {0}.", exact(b.Back)))),

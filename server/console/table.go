@@ -22,9 +22,9 @@ type tableBody struct {
 	Below node // after it
 }
 
-// later links to the lines of a page after an id.
-func later(page, after string) node {
-	return el("p", el("a", attr("rel", "next"), href(link(page, "after", after)), say("Later lines →")))
+// later links to the lines of a page that follow.
+func later(to address) node {
+	return el("p", el("a", attr("rel", "next"), href(to), say("Later lines →")))
 }
 
 // tablePage returns the page of a table.
@@ -125,14 +125,42 @@ func jobButtons(v *visit, j *storage.Job) node {
 	}
 }
 
+// jobCounts says how many jobs that have not ended there are. Each state leads to its jobs, or back to all.
+func jobCounts(counts []inspect.JobCount, state []string, now time.Time) node {
+	return el("p", class("counts"), each(counts, func(count *inspect.JobCount) node {
+		to, chosen := count.State, len(state) == 1 && state[0] == count.State
+		if chosen {
+			to = ""
+		}
+		return fragment{
+			el("a", href(link("jobs", "state", to)), class("count"), when(chosen, attr("aria-current", "true")),
+				words(count.State+" "+strconv.Itoa(count.Jobs))), words(" "),
+			when(count.Oldest.Before(now), fragment{say("since"), words(" "), moment(count.Oldest, now), words(" ")}),
+		}
+	}))
+}
+
 func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 	b := &tableBody{
 		Heads: []string{"Job", "Run", "Flow", "State", "Priority", "Posted", "Attempts", "Needs, failure", "Do"},
 		Empty: "There are no jobs (ebb post posts one).", Above: v.button("", "jobs", ""),
 	}
-	list, err := c.store.JobList(ctx, storage.JobQuery{Limit: mostSteps})
+	state := v.query["state"]
+	of, err := inspect.ParseJobStates(state, true)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", storage.ErrNotFound, err)
+	}
+	counts, err := inspect.JobCounts(ctx, c.store)
 	if err != nil {
 		return nil, err
+	}
+	b.Above = fragment{b.Above, jobCounts(counts, state, v.now)}
+	list, next, err := inspect.JobPage(ctx, c.store, of, v.query.Get("after"), mostSteps)
+	if err != nil {
+		return nil, err
+	}
+	if b.Below = none; next != "" {
+		b.Below = later(link("jobs", "state", strings.Join(state, ""), "after", next))
 	}
 	waits, err := inspect.NewJobWaits(ctx, c.store)
 	if err != nil {
@@ -183,7 +211,7 @@ func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
 	}
 	list, more, err := inspect.SchedulePage(ctx, c.store, v.query.Get("after"), mostSteps)
 	if b.Below = none; more {
-		b.Below = later("schedules", list[len(list)-1].ID)
+		b.Below = later(link("schedules", "after", list[len(list)-1].ID))
 	}
 	for i := range list {
 		s := &list[i]

@@ -116,7 +116,7 @@ func TestMetrics(t *testing.T) {
 	want[`ebb_jobs{state="UNCLAIMED"}`] = 1
 	for _, none := range []string{
 		"driven_runs", "late_schedules", "limited_runs", "needs_person_runs", "undriven_runs", "oldest_undriven_seconds",
-		"parked_messages", "unclaimed_jobs",
+		"parked_jobs", "parked_messages", "unclaimed_jobs",
 	} {
 		want["ebb_"+none] = 0
 	}

@@ -37,7 +37,7 @@ With --dry-run, only say how many runs would get the command now.`,
 				return exit.Usagef("%w", err)
 			}
 			if dryRun {
-				return s.Reading(ctx, func(store *sqlstore.Store) error { return s.countRuns(ctx, store, o) })
+				return s.Reading(ctx, func(store *sqlstore.Store) error { return s.countCommanded(ctx, store, o) })
 			}
 			return s.WithExisting(ctx, func(store *sqlstore.Store) error {
 				job := jobs.Job{ID: jobs.NewID(bulk.Name), Flow: bulk.Name, Input: o}
@@ -50,8 +50,8 @@ With --dry-run, only say how many runs would get the command now.`,
 	return cmd
 }
 
-// countRuns prints how many runs would get a bulk command.
-func (s subcommands) countRuns(ctx context.Context, store backend.Store, in bulk.Input) error {
+// countCommanded prints how many runs would get a bulk command.
+func (s subcommands) countCommanded(ctx context.Context, store backend.Store, in bulk.Input) error {
 	n, err := bulk.Count(ctx, store, (&definition.Catalog{Store: store}).Waits, in)
 	if failed, is := errors.AsType[*atom.Failure](err); is {
 		return exit.Usagef("%s", failed.Message)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
@@ -21,18 +20,23 @@ import (
 )
 
 func (s subcommands) jobsCommand() *cobra.Command {
-	var all bool
-	var limit int
+	var f jobsFlags
 	cmd := &cobra.Command{
 		Use:   "jobs",
 		Short: "List the jobs on the board, and release or cancel them",
 		Long: `List the jobs on the board that have not ended, in the order in which they are
-claimed. With --all, also list ended jobs, all in the order in which they were posted.`,
+claimed, after how many there are of each state. With --all, also list ended jobs, all in the
+order in which they were posted. If there are more, the flag for the next page is printed on
+standard error.`,
+		Example: `  ebb jobs
+  ebb jobs --state PARKED`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.jobs(cmd.Context(), all, limit) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.jobs(cmd.Context(), &f) },
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "also list ended jobs")
-	cmd.Flags().IntVar(&limit, "limit", 100, "maximum number of jobs; 0 means all")
+	cmd.Flags().BoolVar(&f.all, "all", false, "also list ended jobs")
+	cmd.Flags().StringSliceVar(&f.states, "state", nil, "only jobs in one of these states, such as UNCLAIMED,PARKED")
+	cmd.Flags().IntVar(&f.limit, "limit", 100, "maximum number of jobs; 0 means all")
+	cmd.Flags().StringVar(&f.after, "after", "", "only jobs after this one, or after the place which a list has named")
 	cmd.AddCommand(
 		s.jobCommand("release JOB", "Make a parked or scheduled job claimable now",
 			func(ctx context.Context, b *jobs.Board, id string) error { return b.Release(ctx, id) }),
@@ -81,55 +85,91 @@ func noJob(err error, id string) error {
 	return exit.DatabaseError(err)
 }
 
-func (s subcommands) jobs(ctx context.Context, all bool, limit int) error {
-	q := storage.JobQuery{Limit: limit}
-	if !all {
-		q.States = []states.Job{states.JobUnclaimed, states.JobClaimed, states.JobScheduled, states.JobParked}
+// jobsFlags are the flags of ebb jobs.
+type jobsFlags struct {
+	all    bool
+	states []string
+	limit  int
+	after  string
+}
+
+func (s subcommands) jobs(ctx context.Context, f *jobsFlags) error {
+	of, err := inspect.ParseJobStates(f.states, f.all)
+	switch {
+	case err != nil:
+		return exit.Usagef("--%s", strings.TrimPrefix(err.Error(), storage.ErrInvalid.Error()+": "))
+	case f.limit < 0:
+		return exit.Usagef("--limit %d: want 0 for all, or more", f.limit)
 	}
 	return s.Reading(ctx, func(store *sqlstore.Store) error {
-		at, err := placeOf(ctx, store)
-		if err != nil {
-			return err
-		}
-		waits, err := inspect.NewJobWaits(ctx, store)
-		if err != nil {
-			return exit.DatabaseError(err)
-		}
-		var rows [][]string
-		some, now := false, store.Now()
-		for job, err := range backend.EachJob(ctx, store, q) {
-			var one *inspect.JobWait
-			if err == nil {
-				one, err = waits.Of(ctx, &job, now)
-			}
-			if err == nil && s.JSON() {
-				out := inspect.JobOf(&job)
-				out.Waiting(one, now)
-				err = view.NewJSON(s.Out).Encode(out)
-			} else if err == nil {
-				var row []string
-				row, err = at.jobColumns(ctx, &job, one, now)
-				rows = append(rows, row)
-			}
-			if err == nil && len(rows) == listedAtOnce { // a board may be larger than memory
-				err, rows = writeTable(s.Out, jobHeads, rows), nil
-				some = true
-			}
+		if f.after == "" && !s.JSON() {
+			counts, err := store.JobCounts(ctx)
 			if err != nil {
 				return exit.DatabaseError(err)
 			}
+			if text := inspect.JobTotals(counts, store.Now()); text != "" {
+				fmt.Fprintln(s.Out, text)
+			}
 		}
-		switch {
-		case s.JSON():
-			return nil
-		case len(rows) == 0 && some:
-			return nil
-		case len(rows) == 0:
-			_, err = fmt.Fprintln(s.Out, "no jobs")
-			return err
+		after := f.after
+		for listed := 0; ; {
+			limit := listedAtOnce // a board may be larger than memory
+			if f.limit > 0 {
+				limit = min(limit, f.limit-listed)
+			}
+			page, next, err := inspect.JobPage(ctx, store, of, after, limit)
+			switch {
+			case errors.Is(err, storage.ErrNotFound):
+				return noJob(err, after)
+			case err != nil:
+				return exit.DatabaseError(err)
+			}
+			if listed += len(page); listed == 0 && !s.JSON() {
+				_, err := fmt.Fprintln(s.Out, "no jobs")
+				return err
+			}
+			if err := s.writeJobs(ctx, store, page); err != nil || next == "" {
+				return err
+			}
+			if after = next; listed == f.limit {
+				s.Noticef("there are more: --after %s", next)
+				return nil
+			}
 		}
-		return writeTable(s.Out, jobHeads, rows)
 	})
+}
+
+// writeJobs writes a table, or an object a line.
+func (s subcommands) writeJobs(ctx context.Context, store *sqlstore.Store, page []storage.Job) error {
+	at, err := placeOf(ctx, store)
+	if err != nil {
+		return err
+	}
+	waits, err := inspect.NewJobWaits(ctx, store)
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	rows, now := make([][]string, len(page)), store.Now()
+	for i := range page {
+		one, err := waits.Of(ctx, &page[i], now)
+		if err != nil {
+			return exit.DatabaseError(err)
+		}
+		if s.JSON() {
+			out := inspect.JobOf(&page[i])
+			out.Waiting(one, now)
+			err = view.NewJSON(s.Out).Encode(out)
+		} else {
+			rows[i], err = at.jobColumns(ctx, &page[i], one, now)
+		}
+		if err != nil {
+			return exit.DatabaseError(err)
+		}
+	}
+	if s.JSON() {
+		return nil
+	}
+	return writeTable(s.Out, jobHeads, rows)
 }
 
 var jobHeads = []string{"JOB", "STATE", "FLOW", "AGE", "RUN", "OWNER", "STEP", "DETAIL"}

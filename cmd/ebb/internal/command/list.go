@@ -33,6 +33,7 @@ type listFlags struct {
 	before   string
 	children bool
 	stuck    bool
+	countBy  string
 }
 
 func (s subcommands) listCommand() *cobra.Command {
@@ -50,17 +51,25 @@ ended, is (top, person, open, ended) and waits (KIND or KIND=NAME, as in the JSO
 waiting: waits:signal=approved); a minus excludes, commas separate alternatives, and * ends
 the beginning of a text. With ended:, runs are ordered by their ends. A filter selects what
 it says: also runs that other runs started, unless it has is:top. It takes the place of the
-other flags that select runs. If it begins with a minus, write -- before it.`,
+other flags that select runs. If it begins with a minus, write -- before it.
+
+With --count-by, count the runs instead, by fields such as code,flow,label:region (also state,
+outcome, undo, definition, parent): the largest groups, up to --limit. The JSON of a group has
+the filter that selects its runs, for ebb bulk.`,
 		Example: `  ebb list 'state:FAILURE -flow:trip ended:<1h'
   ebb list --state RUNNING,SUSPENDED
   ebb list --needs-person
-  ebb list --flow trip --label team=billing --label region=eu`,
+  ebb list --flow trip --label team=billing --label region=eu
+  ebb list 'state:FAILURE ended:<10m' --count-by code,flow`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := f.query()
 			if err != nil {
 				return err
 			}
 			ctx := cmd.Context()
+			if f.countBy != "" {
+				return s.countRuns(ctx, args, &f)
+			}
 			if len(args) > 0 {
 				filter, err := f.filter(args)
 				if err != nil {
@@ -79,6 +88,7 @@ other flags that select runs. If it begins with a minus, write -- before it.`,
 	flags.BoolVar(&f.children, "children", false, "also list runs that other runs started")
 	flags.BoolVar(&f.stuck, "needs-person", false,
 		"only runs that a person must decide about, such as runs whose undo failed")
+	flags.StringVar(&f.countBy, "count-by", "", "count the runs by these fields, such as code,flow,label:region")
 	flags.StringVar(&f.before, "before", "",
 		"only runs that are older than this one, or that follow the place which a list has named")
 	return cmd

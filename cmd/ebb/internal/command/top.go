@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
@@ -53,6 +54,9 @@ func (s subcommands) top(ctx context.Context, store *sqlstore.Store) error {
 	fmt.Fprintf(s.Out, "%s  %s  processes: %d\n", visible.Line(redact.URL(s.DSN)), view.Clock(st.At, time.TimeOnly),
 		st.Processes)
 	fmt.Fprintf(s.Out, "runs: %s\n", view.Counts(st))
+	if text := inspect.JobTotals(st.Jobs, st.At); text != "" {
+		fmt.Fprintf(s.Out, "jobs: %s\n", text)
+	}
 	ill, err := doctor.Ill(ctx, store)
 	if err != nil {
 		return exit.DatabaseError(err)

@@ -22,10 +22,10 @@ func (s subcommands) waitingCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "waiting",
 		Short: "List what all open runs wait for, in groups",
-		Long: `List what the runs that have not ended wait for, in groups: a person, a process, an
-operator, a limit, workers of a queue, tokens, signals, events, messages, other runs, and times by
-how soon they come. Of each group it says how many runs wait, since when, and when the
-first wait ends. It looks at the oldest runs first, for a fraction of a second.`,
+		Long: `List what the runs that have not ended, and the jobs that are not claimed, wait for, in
+groups: a person, a process, an operator, a limit, workers of a queue, tokens, signals,
+events, messages, other runs, and times by how soon they come. Of each group it says how
+many runs wait, since when, and when the first wait ends. It looks at the oldest runs first, for a fraction of a second.`,
 		Example: `  ebb waiting
   ebb waiting -o json`,
 		Args: cobra.NoArgs,
@@ -68,7 +68,10 @@ func (s subcommands) waiting(ctx context.Context, store backend.Store, now time.
 	if err := writeTable(s.Out, []string{"WAITS FOR", "COUNT", "AGE", "FIRST ENDS", "OLDEST"}, rows); err != nil {
 		return err
 	}
-	if w.Least {
+	switch {
+	case w.Least && w.Looked == w.Open:
+		s.Noticef("the counts are what there are at least")
+	case w.Least:
 		s.Noticef("%d of %d open runs were looked at, the oldest first: the counts are what there are at least", w.Looked,
 			w.Open)
 	}

@@ -73,7 +73,7 @@ WHERE state = %d`, time.Now().UnixMicro(), states.FlowRunning))
 				{"limits", "at most 3 at once of trip: 3 now; at most 1 at once of a0: 0 now"},
 				{"limits", "; 2 more in ebb limit; 2 runs wait under a limit"},
 				{"crash loops", "5 runs"},
-				{"board", "2 UNCLAIMED, 1 CLAIMED, 1 SCHEDULED, 1 PARKED"},
+				{"board", "2 UNCLAIMED (the oldest for 1h0m"},
 				{"jobs", "1 job waits to be claimed: "},
 			} {
 				if got := findings[want.check].Says; !strings.Contains(got, want.says) {

@@ -15,7 +15,6 @@ import (
 	"github.com/ebbflow/ebb/internal/gauge"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -209,16 +208,7 @@ func found(n int, what string) string {
 
 // board reports how many jobs that have not ended there are, by state.
 func (d *doctor) board(st *sqlstore.Status) {
-	var says []string
-	for _, count := range st.Jobs {
-		if count.Jobs > 0 && count.State != states.JobComplete {
-			says = append(says, fmt.Sprintf("%d %v", count.Jobs, count.State))
-		}
-	}
-	if len(says) == 0 {
-		says = []string{"no jobs"}
-	}
-	d.findf("board", OK, "", "%s", strings.Join(says, ", "))
+	d.findf("board", OK, "", "%s", cmp.Or(inspect.JobTotals(st.Jobs, st.At), "no jobs"))
 }
 
 // measure remembers the metrics, which the findings of their checks show.
