@@ -25,14 +25,23 @@ type Store interface {
 	Jobs
 	Schedules
 	Audits
+	Purger
 
+	// Close releases all claims and stops the store's goroutines. The runs that the store's owner drove are due at
+	// once, in the state of their last commit.
+	Close() error
+}
+
+// Purger is the part of a [Store] that deletes runs.
+type Purger interface {
 	// Purge deletes runs that have ended, with all records that belong to them, and returns how many runs it
 	// deleted. Messages that a run still has to send stay. Purge skips runs that have not ended, have an owner, or
 	// still have to return a message to its sender, see [MessageReceipt].
 	Purge(ctx context.Context, runs ...string) (int, error)
-	// Close releases all claims and stops the store's goroutines. The runs that the store's owner drove are due at
-	// once, in the state of their last commit.
-	Close() error
+	// Discard deletes runs in any state, with their jobs and all records that belong to them, and returns how many runs
+	// it deleted. The next write of the owner of such a run returns ErrNotFound, or ErrFenced if there is another
+	// run with the id. Discard is for emulators, which begin anew between tests.
+	Discard(ctx context.Context, runs ...string) (int, error)
 }
 
 // A WriteChecker is a store that can check whether it is able to write. Stores on a database are WriteCheckers.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -268,6 +269,16 @@ func (m *memory) step(r *runRecord, step func(*backend.Snapshot) (*backend.Check
 
 // Purge implements [backend.Store.Purge].
 func (m *store) Purge(ctx context.Context, runs ...string) (int, error) {
+	return m.purge(ctx, runs, false)
+}
+
+// Discard implements [backend.Store.Discard].
+func (m *store) Discard(ctx context.Context, runs ...string) (int, error) {
+	return m.purge(ctx, runs, true)
+}
+
+// purge deletes runs: in any state, or only those that Purge deletes.
+func (m *store) purge(ctx context.Context, runs []string, inAnyState bool) (int, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, err
 	}
@@ -275,11 +286,17 @@ func (m *store) Purge(ctx context.Context, runs ...string) (int, error) {
 	purged := map[*runRecord]bool{}
 	for _, id := range runs {
 		r := m.runs[id]
-		if r == nil || !r.head.State.Ended() || r.head.Owner != "" || r.owes() {
+		if r == nil || !inAnyState && (!r.head.State.Ended() || r.head.Owner != "" || r.owes()) {
 			continue
 		}
 		for _, token := range r.tokens {
+			if t := m.tokens[token]; t != nil && m.queues[t.Queue] != nil {
+				m.queues[t.Queue] = slices.DeleteFunc(m.queues[t.Queue], func(id string) bool { return id == token })
+			}
 			delete(m.tokens, token)
+		}
+		if inAnyState {
+			m.discard(r)
 		}
 		delete(m.runs, id)
 		m.evict(&r.head)
@@ -288,6 +305,13 @@ func (m *store) Purge(ctx context.Context, runs ...string) (int, error) {
 	m.order = slices.DeleteFunc(m.order, func(r *runRecord) bool { return purged[r] })
 	m.audit.purge(purged)
 	return len(purged), nil
+}
+
+// discard deletes what only a run that has not ended has: its key, and its jobs.
+func (m *memory) discard(r *runRecord) {
+	m.releaseKey(r)
+	maps.DeleteFunc(m.jobs, func(_ string, j *storage.Job) bool { return j.Run == r.head.ID })
+	m.board = slices.DeleteFunc(m.board, func(j *storage.Job) bool { return j.Run == r.head.ID })
 }
 
 // owned returns the run of a claim, which must be the current one of the run's owner.

@@ -14,6 +14,8 @@ const selectState = `SELECT r.n, r.state, r.owner, o.root,
   CASE WHEN EXISTS (SELECT 1 FROM messages WHERE run = r.n AND receipt <> '') THEN 1 ELSE 0 END AS owes
 FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1`
 
+const deleteJobsOf = `DELETE FROM jobs WHERE run = $1`
+
 // deleteAll deletes the records of a run, table by table.
 var deleteAll = [...]string{
 	`DELETE FROM labels WHERE run = $1`,
@@ -34,11 +36,21 @@ var deleteAll = [...]string{
 
 // Purge implements [backend.Store.Purge].
 func (s *store) Purge(ctx context.Context, runs ...string) (int, error) {
+	return s.purge(ctx, runs, false)
+}
+
+// Discard implements [backend.Store.Discard].
+func (s *store) Discard(ctx context.Context, runs ...string) (int, error) {
+	return s.purge(ctx, runs, true)
+}
+
+// purge deletes runs: in any state, or only those that Purge deletes.
+func (s *store) purge(ctx context.Context, runs []string, inAnyState bool) (int, error) {
 	purged := 0
 	err := s.update(ctx, &write{alone: s.dialect.locks, runs: runs, do: func(ctx context.Context, w *session) error {
 		purged = 0
 		for _, id := range runs {
-			gone, err := purge(ctx, w, id)
+			gone, err := purge(ctx, w, id, inAnyState)
 			if err != nil {
 				return err
 			}
@@ -54,7 +66,7 @@ func (s *store) Purge(ctx context.Context, runs ...string) (int, error) {
 	return purged, nil
 }
 
-func purge(ctx context.Context, w *session, id string) (bool, error) {
+func purge(ctx context.Context, w *session, id string, inAnyState bool) (bool, error) {
 	var row struct {
 		N     int64
 		State uint8
@@ -69,8 +81,16 @@ func purge(ctx context.Context, w *session, id string) (bool, error) {
 	if errors.Is(err, storage.ErrNotFound) {
 		return false, nil
 	}
-	if err != nil || !states.Flow(row.State).Ended() || row.Owner != "" || row.Owes > 0 {
+	if err != nil || !inAnyState && (!states.Flow(row.State).Ended() || row.Owner != "" || row.Owes > 0) {
 		return false, err
+	}
+	if inAnyState {
+		if err := w.Post(ctx, nil, deleteOpenKey, row.N); err != nil {
+			return false, err
+		}
+		if err := w.Post(ctx, nil, deleteJobsOf, id); err != nil {
+			return false, err
+		}
 	}
 	for _, query := range deleteAll {
 		if err := w.Post(ctx, nil, query, row.N); err != nil {

@@ -62,6 +62,26 @@ func testPurge(t *testing.T, m Maker) {
 	}
 }
 
+// testDiscard deletes a run that is driven. Its owner loses the claim, and its id and key are free.
+func testDiscard(t *testing.T, m Maker) {
+	s := m.open(t)
+	r := run("a")
+	r.Key = "only"
+	create(t, s, r)
+	p := begin(t, s, "a")
+	p.write(t, backend.Checkpoint{Tokens: []storage.Token{{ID: "t", Path: "x", Queue: "q"}}})
+	if n := ask[int](t, "Discard")(s.Discard(t.Context(), "a", "zz")); n != 1 {
+		t.Fatalf("discarded %d runs, want 1", n)
+	}
+	want(t, "the run", errOf(s.Run(t.Context(), "a")), storage.ErrNotFound)
+	want(t, "its token", errOf(s.Token(t.Context(), "t")), storage.ErrNotFound)
+	late := func() error { return p.commit(t.Context(), p.next(backend.Checkpoint{})) }
+	want(t, "its owner's commit", late(), storage.ErrNotFound)
+	create(t, s, r)
+	want(t, "its owner's commit to the new run", late(), storage.ErrFenced)
+	begin(t, s, "a").finish(t, states.FlowSuccess)
+}
+
 // everything returns all records of a run.
 type everything struct {
 	Run      storage.Run

@@ -134,6 +134,7 @@ func Run(t *testing.T, m Maker) {
 		{"Transact", testTransact},
 		{"TransactRefused", testTransactRefused},
 		{"Purge", testPurge},
+		{"Discard", testDiscard},
 		{"Owners", testOwners},
 		{"CrashLoops", testCrashLoops},
 		{"Closed", testClosed},
