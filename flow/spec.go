@@ -40,7 +40,7 @@ type Spec struct {
 	ToStart   time.Duration `json:"toStart,omitempty"` // Work for workers: see [atom.ScheduleToStart]; 0 is without limit
 	ToClose   time.Duration `json:"toClose,omitempty"` // Work for workers: see [atom.StartToClose]; 0 is without limit
 	Due       time.Time     `json:"due,omitzero"`      // Timer: when it ends; Work, Fork: the earliest start
-	// Limits says that a Timer limits the time of other work, and is not a wait: see engine.WithoutWaits.
+	// Limits says that a Timer limits the time of other work, and is not a wait: see engine.WithWaitScale.
 	Limits bool `json:"limits,omitempty"`
 	// Undo says how to undo Work or Nested; nil means that there is nothing to undo. If a Nested node has an Undo
 	// without a Task, its run is undone as a whole, unless Stays is set.

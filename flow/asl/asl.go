@@ -9,7 +9,6 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 	"github.com/ebbflow/ebb/flow/internal/definition"
 	"github.com/ebbflow/ebb/internal/jsontext"
-	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
 // Position returns the line and column of an offset in a definition's text. Both start at 1; the column counts
@@ -104,11 +103,12 @@ func chosen(opts []Option) (o check.Options) {
 // and the flow's name.
 type Attributes = interpreter.Attributes
 
-// RunID returns the id of the run of an execution by the end of the execution's ARN, behind the kind: Trip:monday for
-// arn:aws:states:us-east-1:111111111111:execution:Trip:monday. If that is too long for an id of a run, the id is its
-// first bytes and a hash. A run of a machine that has an ARN starts executions, also of a distributed Map's items,
-// under these ids.
-func RunID(execution string) string { return nodepath.RunID(execution) }
+// RunID returns the id of the run of an execution with an ARN. The id is the end of the ARN, behind the kind:
+// Trip:monday for arn:aws:states:us-east-1:111111111111:execution:Trip:monday. If a world is given, such as
+// arn:aws:states:us-east-1:111111111111, the id of an execution that is not in it begins with its account and region:
+// 222222222222/eu-west-1/Trip:monday. If an id is too long for a run, it is replaced by its first bytes and a hash. A
+// run of a machine that has an ARN starts executions, also of a distributed Map's items, under these ids.
+func RunID(world, execution string) string { return interpreter.RunID(world, execution) }
 
 // A run that has started a map run has two labels, if its machine has an ARN. The key of one is MapRunLabel and the ID
 // of the map run, and its value is MapRunStarted. The key of the other is MapRunEvent and the ID, and its value is the

@@ -123,7 +123,11 @@ func TestRunID(t *testing.T) {
 	long := strings.Repeat("é", 80) + ":" + strings.Repeat("\u540d", 79)
 	ids := map[string]bool{}
 	for _, execution := range []string{"Trip:monday", long + "x", long + "y", strings.Repeat("M", 256), strings.Repeat("M", 257)} {
-		id := asl.RunID(execution)
+		const world = "arn:aws:states:us-east-1:111111111111"
+		id := asl.RunID(world, world+":execution:"+execution)
+		if other := asl.RunID("arn:aws:states:us-east-1:222222222222", world+":execution:"+execution); other == id || len(other) > 256 {
+			t.Errorf("%s has the id %s in both accounts", execution, id)
+		}
 		if ids[id] || len(id) > 256 || !utf8.ValidString(id) || len(execution) <= 256 && id != execution {
 			t.Errorf("%s has the id %s", execution, id)
 		}

@@ -26,6 +26,8 @@ type Operation struct {
 // A Caller is the client that sent a request.
 type Caller struct {
 	AccessKey string // ID of the key that signed the request; "" if the server requires no keys
+	Account   string // that the client has chosen; "" means the server's, see [Options.AnyAccount]
+	Region    string // that the client has chosen; "" means the server's
 	Request   string // ID that the answer gives the request
 	// Answered is called after the answer. Sent is false if the answer is an error or could not be written, or if the
 	// client has disconnected. An operation sets it to give back what only this client may have; nil does nothing.

@@ -94,6 +94,20 @@ func (c *claim) read(header string) (used, credential string, err error) {
 	return used, credential, nil
 }
 
+// choose sets the account and the region that an Authorization header names, as far as it names valid ones.
+func (c *Caller) choose(header string) {
+	var named claim
+	_, credential, _ := named.read(header) // a header that is not valid names what it names
+	key, scope, _ := strings.Cut(credential, "/")
+	if accountRule.MatchString(key) {
+		c.Account = key
+	}
+	_, scope, _ = strings.Cut(scope, "/") // the date
+	if region, _, _ := strings.Cut(scope, "/"); nameRule.MatchString(region) {
+		c.Region = region
+	}
+}
+
 // complete returns an error that lists what the request lacks.
 func (c *claim) complete(header, credential string) error {
 	var lacks strings.Builder

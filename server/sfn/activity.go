@@ -14,19 +14,20 @@ type activity struct {
 	Tags       []tag       `json:"tags,omitempty"`
 	Encryption *encryption `json:"encryptionConfiguration"`
 
+	key    string
 	record storage.NamedRecord
 }
 
 // write returns the write of the activity as it is now.
 func (v *activity) write() storage.RecordWrite {
-	return records.Put(activityKind, v.Name, v.record.Revision, v)
+	return records.Put(activityKind, v.key, v.record.Revision, v)
 }
 
 // activity returns the activity with a name, or [storage.ErrNotFound].
 func (s *Server) activity(ctx context.Context, name string) (*activity, error) {
-	v := &activity{}
+	v := &activity{key: s.ownKey(name)}
 	var err error
-	v.record, err = s.records.Read(ctx, activityKind, name, v)
+	v.record, err = s.records.Read(ctx, activityKind, v.key, v)
 	return v, err
 }
 
@@ -46,7 +47,7 @@ func (s *Server) activityAt(ctx context.Context, arn string) (*activity, error) 
 		return nil, err
 	}
 	if !a.ours {
-		return nil, noActivity(arn)
+		return nil, s.elsewhere(a, noActivity(arn))
 	}
 	v, err := s.activity(ctx, a.name)
 	if errors.Is(err, storage.ErrNotFound) {

@@ -32,20 +32,20 @@ type route struct {
 
 const fullWeight = 100 // sum of the weights of an alias
 
-func aliasKey(machine, alias string) string { return machine + ":" + alias }
+func (s *Server) aliasKey(machine, alias string) string { return s.key(machine) + ":" + alias }
 
 // alias returns an alias of a machine, or [storage.ErrNotFound].
 func (s *Server) alias(ctx context.Context, machine, name string) (*alias, error) {
 	a := &alias{}
 	var err error
-	a.record, err = s.records.Read(ctx, aliasKind, aliasKey(machine, name), a)
+	a.record, err = s.records.Read(ctx, aliasKind, s.aliasKey(machine, name), a)
 	return a, err
 }
 
 // aliases returns the aliases of a machine, by name.
 func (s *Server) aliases(ctx context.Context, machine string) ([]*alias, error) {
 	var all []*alias
-	query := storage.RecordQuery{Kind: aliasKind, Prefix: machine + ":"}
+	query := storage.RecordQuery{Kind: aliasKind, Prefix: s.key(machine) + ":"}
 	for record, err := range storage.EachRecord(ctx, s.store, query) {
 		if err != nil {
 			return nil, err

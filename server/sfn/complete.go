@@ -29,6 +29,7 @@ func (s *Server) Complete(ctx context.Context, run *storage.Run) error {
 	case run.Definition != "":
 		return nil
 	}
+	s = s.at(x.StateMachineID)
 	t, err := s.nested(ctx, x.StateMachineID)
 	if errors.Is(err, storage.ErrNotFound) && !x.Limited { // no client began it: the ARN may name a stored definition
 		return nil
@@ -49,7 +50,7 @@ func (s *Server) Queue(ctx context.Context, run *flow.RunInfo, queue string) err
 	if err := run.Attributes.Decode(&x); err != nil || !x.Limited { // other programs may store attributes in another form
 		return nil //nolint:nilerr // it is no execution
 	}
-	_, err := s.activityAt(ctx, queue)
+	_, err := s.at(queue).activityAt(ctx, queue)
 	if _, refused := errors.AsType[*aws.Error](err); refused {
 		return missingActivityError{}
 	}

@@ -17,6 +17,8 @@ import (
 type Config struct {
 	Store   storage.Store // required
 	Account aws.Account   // whose resources they are
+	// AnyAccount says that clients may choose another account or region, see [aws.Options.AnyAccount].
+	AnyAccount bool
 
 	// Start starts a run of a stored definition, and returns when its first commit is durable. It is usually
 	// [conductor.Conductor.Start]. Nil means that the server starts no executions.

@@ -37,7 +37,7 @@ func (s *Server) createActivity(ctx context.Context, _ *aws.Caller, in *createAc
 	if err != nil {
 		return nil, err
 	}
-	v := &activity{Name: in.Name, Tags: labels, Encryption: completedEncryption(in.Encryption)}
+	v := &activity{key: s.ownKey(in.Name), Name: in.Name, Tags: labels, Encryption: completedEncryption(in.Encryption)}
 	err = records.Retried(ctx, func() error {
 		old, err := s.activity(ctx, in.Name)
 		switch {
@@ -49,7 +49,7 @@ func (s *Server) createActivity(ctx context.Context, _ *aws.Caller, in *createAc
 		case !errors.Is(err, storage.ErrNotFound):
 			return err
 		}
-		count, err := s.store.CountRecords(ctx, activityKind, "")
+		count, err := s.store.CountRecords(ctx, activityKind, s.ownKey(""))
 		if err != nil {
 			return err
 		}

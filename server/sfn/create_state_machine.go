@@ -60,7 +60,8 @@ func (s *Server) createStateMachine(ctx context.Context, _ *aws.Caller, in *crea
 	}
 	m := &machine{
 		revision: revision{settings: given, Definition: backend.DefinitionHash(in.Name, language, []byte(in.Definition))},
-		Name:     in.Name, Type: in.Type, Creation: creation{in.Publish, in.VersionDescription}, Tags: labels,
+		key:      s.key(in.Name), Name: in.Name, Type: in.Type,
+		Creation: creation{in.Publish, in.VersionDescription}, Tags: labels,
 	}
 	var out *createStateMachineOutput
 	err = records.Retried(ctx, func() error {
@@ -103,7 +104,7 @@ func (s *Server) created(m *machine, record storage.NamedRecord) *createStateMac
 
 // create writes a new machine.
 func (s *Server) create(ctx context.Context, m *machine, text string) (*createStateMachineOutput, error) {
-	count, err := s.store.CountRecords(ctx, machineKind, "")
+	count, err := s.store.CountRecords(ctx, machineKind, s.ownKey(""))
 	if err != nil {
 		return nil, err
 	}

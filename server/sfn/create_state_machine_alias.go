@@ -45,7 +45,7 @@ func (s *Server) createStateMachineAlias(ctx context.Context, _ *aws.Caller, in 
 		if err := s.checkRoutes(ctx, m, routes); err != nil {
 			return nil, err
 		}
-		count, err := s.store.CountRecords(ctx, aliasKind, m.Name+":")
+		count, err := s.store.CountRecords(ctx, aliasKind, m.key+":")
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (s *Server) createStateMachineAlias(ctx context.Context, _ *aws.Caller, in 
 			return nil, err
 		}
 		al := alias{Name: in.Name, Description: in.Description, Routes: routes}
-		return []storage.RecordWrite{records.Put(aliasKind, aliasKey(m.Name, in.Name), 0, al)}, nil
+		return []storage.RecordWrite{records.Put(aliasKind, s.aliasKey(m.Name, in.Name), 0, al)}, nil
 	})
 	if isCode(err, "StateMachineDoesNotExist") {
 		err = noReference(in.Routing[0].VersionARN)

@@ -14,7 +14,7 @@ func (s *Server) deleteActivity(ctx context.Context, _ *aws.Caller, in *activity
 		return &empty{}, err
 	}
 	_, err = s.store.WriteRecords(ctx, storage.RecordWrite{
-		Kind: activityKind, Key: a.name, Was: storage.AnyRevision, Delete: true,
+		Kind: activityKind, Key: s.ownKey(a.name), Was: storage.AnyRevision, Delete: true,
 	})
 	return &empty{}, err
 }

@@ -52,7 +52,7 @@ func (s *Server) endNext(ctx context.Context, m *machine) error {
 		if err != nil {
 			return err
 		}
-		if _, ok := executionOf(&run); !ok {
+		if !s.executes(m, &run) {
 			continue
 		}
 		err := engine.Send(ctx, s.store, run.ID, engine.CancelNext(why))
@@ -70,7 +70,7 @@ func (s *Server) finishDelete(ctx context.Context, m *machine) (gone bool, err e
 		return false, err
 	}
 	for _, kind := range []string{versionKind, aliasKind} {
-		query := storage.RecordQuery{Kind: kind, Prefix: m.Name + ":"}
+		query := storage.RecordQuery{Kind: kind, Prefix: m.key + ":"}
 		for record, err := range storage.EachRecord(ctx, s.store, query) {
 			if err == nil {
 				_, err = s.store.WriteRecords(ctx, records.Remove(&record))

@@ -69,10 +69,13 @@ func (s *Server) execution(ctx context.Context, arn string, kinds ...string) (*e
 	if err != nil {
 		return nil, err
 	}
-	if !a.ours || len(a.rest) == 0 {
+	if !a.ours {
+		return nil, s.elsewhere(a, noExecution(arn))
+	}
+	if len(a.rest) == 0 {
 		return nil, noExecution(arn)
 	}
-	run, err := s.store.Run(ctx, asl.RunID(a.end()))
+	run, err := s.store.Run(ctx, s.runID(a.text))
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, noExecution(arn)
 	}
@@ -84,12 +87,6 @@ func (s *Server) execution(ctx context.Context, arn string, kinds ...string) (*e
 		return nil, noExecution(arn)
 	}
 	return x, nil
-}
-
-// runID returns the id of the run of the execution.
-func (x *execution) runID() string {
-	const parts = 7
-	return asl.RunID(strings.SplitN(x.ExecutionID, ":", parts)[parts-1])
 }
 
 // end returns what the ARN has behind the type.

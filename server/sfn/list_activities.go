@@ -27,10 +27,12 @@ func (s *Server) listActivities(ctx context.Context, caller *aws.Caller, in *lis
 	p := records.Page{
 		Operation: "ListActivities", Caller: caller, Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage,
 	}
-	q := storage.RecordQuery{Kind: activityKind}
+	p.Wanted = func(r *storage.NamedRecord) (bool, error) { return s.lists(r.Key), nil }
+	q := storage.RecordQuery{Kind: activityKind, Prefix: s.ownKey("")}
 	var err error
 	out.NextToken, err = s.records.Each(ctx, &p, q, func(r *storage.NamedRecord) error {
-		out.Activities = append(out.Activities, activityItem{s.arn(activityType, r.Key), r.Key, aws.At(r.Created)})
+		_, name := s.home.Named(r.Key)
+		out.Activities = append(out.Activities, activityItem{s.arn(activityType, name), name, aws.At(r.Created)})
 		return nil
 	})
 	return out, err

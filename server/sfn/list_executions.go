@@ -81,7 +81,7 @@ func (s *Server) listExecutions(ctx context.Context, caller *aws.Caller, in *lis
 type executionQuery struct {
 	storage.RunQuery
 
-	prefix    string  // of the ends of the executions' ARNs
+	prefix    string  // of the executions' ARNs
 	status    string  // of the executions; "" for all
 	redrive   string  // REDRIVEN, NOT_REDRIVEN or ""
 	redriving *mapRun // of the executions, if it was redriven and runs
@@ -91,7 +91,7 @@ type executionQuery struct {
 // runs that other clients of Ebb started of a flow with the name of the machine.
 func (q *executionQuery) has(run *storage.Run) (x listedExecution, ok bool) {
 	e, ok := executionOf(run)
-	if !ok || !strings.Contains(e.ExecutionID, q.prefix) {
+	if !ok || !strings.HasPrefix(e.ExecutionID, q.prefix) {
 		return x, false
 	}
 	x.describedExecution = e.describe()
@@ -138,7 +138,7 @@ func (s *Server) executionsOf(ctx context.Context, in *listExecutionsInput) (*ex
 	if m.Type == typeExpress {
 		return nil, errTypeNotSupported
 	}
-	q.Flow, q.prefix = a.name, ":"+executionType+":"+a.name+":"
+	q.Flow, q.prefix = a.name, s.arn(executionType, a.name)+":"
 	switch {
 	case a.version() > 0:
 		q.Labels = map[string]string{versionLabel: a.text}

@@ -47,7 +47,7 @@ func (s *Server) listStateMachineVersions(ctx context.Context, caller *aws.Calle
 		Operation: "ListStateMachineVersions", Caller: caller, Arguments: []string{a.text},
 		Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage,
 	}
-	query := storage.RecordQuery{Kind: versionKind, Prefix: a.name + ":", Reverse: true}
+	query := storage.RecordQuery{Kind: versionKind, Prefix: s.key(a.name) + ":", Reverse: true}
 	out.NextToken, err = s.records.Each(ctx, &p, query, func(r *storage.NamedRecord) error {
 		v := &version{}
 		if err := records.Decode(r, v); err != nil {

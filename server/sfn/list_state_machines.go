@@ -33,6 +33,10 @@ func (s *Server) listStateMachines(ctx context.Context, caller *aws.Caller, in *
 	p := records.Page{
 		Operation: "ListStateMachines", Caller: caller, Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage,
 	}
+	p.Wanted = func(r *storage.NamedRecord) (bool, error) {
+		_, name := s.home.Named(r.Key)
+		return s.key(name) == r.Key && (s.lists(r.Key) || s.shares(name)), nil
+	}
 	q := storage.RecordQuery{Kind: machineKind}
 	var err error
 	out.NextToken, err = s.records.Each(ctx, &p, q, func(r *storage.NamedRecord) error {

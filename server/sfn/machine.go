@@ -35,6 +35,7 @@ type machine struct {
 	Deleting    bool     `json:"deleting,omitempty"`
 	Tags        []tag    `json:"tags,omitempty"`
 
+	key    string
 	record storage.NamedRecord
 }
 
@@ -46,14 +47,14 @@ type creation struct {
 
 // write returns the write of the machine as it is now.
 func (m *machine) write() storage.RecordWrite {
-	return records.Put(machineKind, m.Name, m.record.Revision, m)
+	return records.Put(machineKind, m.key, m.record.Revision, m)
 }
 
 // machineNamed returns the machine with a name, or [storage.ErrNotFound].
 func (s *Server) machineNamed(ctx context.Context, name string) (*machine, error) {
-	m := &machine{}
+	m := &machine{key: s.key(name)}
 	var err error
-	if m.record, err = s.records.Read(ctx, machineKind, name, m); err != nil {
+	if m.record, err = s.records.Read(ctx, machineKind, m.key, m); err != nil {
 		return nil, err
 	}
 	if !m.Deleting {
@@ -69,7 +70,7 @@ func (s *Server) machineNamed(ctx context.Context, name string) (*machine, error
 // machine returns the machine of an address. If there is none, it returns AWS's error.
 func (s *Server) machine(ctx context.Context, a *address) (*machine, error) {
 	if !a.ours {
-		return nil, noMachine(a.text)
+		return nil, s.elsewhere(a, noMachine(a.text))
 	}
 	m, err := s.machineNamed(ctx, a.name)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -122,13 +123,20 @@ func runningOf(m *machine) storage.RunQuery {
 	return storage.RunQuery{Flow: m.Name, States: running, Brief: true}
 }
 
+// executes reports whether a run of that query is an execution of a machine, and not one of another account's machine
+// with the name, or of another client of Ebb.
+func (s *Server) executes(m *machine, run *storage.Run) bool {
+	x, ok := executionOf(run)
+	return ok && (s.shares(m.Name) || s.at(x.StateMachineID).key(m.Name) == m.key)
+}
+
 // isRunning reports whether an execution of a machine has not ended.
 func (s *Server) isRunning(ctx context.Context, m *machine) (bool, error) {
 	for run, err := range storage.EachRun(ctx, s.store, runningOf(m)) {
 		if err != nil {
 			return false, err
 		}
-		if _, ok := executionOf(&run); ok {
+		if s.executes(m, &run) {
 			return true, nil
 		}
 	}

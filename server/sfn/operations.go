@@ -6,33 +6,33 @@ import "github.com/ebbflow/ebb/server/aws"
 func (s *Server) operations() map[string]aws.Operation {
 	all := map[string]aws.Operation{}
 
-	operation(all, "CreateStateMachine", s.createStateMachine)
-	operation(all, "DeleteStateMachine", s.deleteStateMachine)
-	operation(all, "DescribeStateMachine", s.describeStateMachine)
-	operation(all, "ListStateMachines", s.listStateMachines)
-	operation(all, "UpdateStateMachine", s.updateStateMachine)
-	operation(all, "ValidateStateMachineDefinition", s.validateStateMachineDefinition)
+	operation(s, all, "CreateStateMachine", (*Server).createStateMachine)
+	operation(s, all, "DeleteStateMachine", (*Server).deleteStateMachine)
+	operation(s, all, "DescribeStateMachine", (*Server).describeStateMachine)
+	operation(s, all, "ListStateMachines", (*Server).listStateMachines)
+	operation(s, all, "UpdateStateMachine", (*Server).updateStateMachine)
+	operation(s, all, "ValidateStateMachineDefinition", (*Server).validateStateMachineDefinition)
 
-	operation(all, "DeleteStateMachineVersion", s.deleteStateMachineVersion)
-	operation(all, "ListStateMachineVersions", s.listStateMachineVersions)
-	operation(all, "PublishStateMachineVersion", s.publishStateMachineVersion)
+	operation(s, all, "DeleteStateMachineVersion", (*Server).deleteStateMachineVersion)
+	operation(s, all, "ListStateMachineVersions", (*Server).listStateMachineVersions)
+	operation(s, all, "PublishStateMachineVersion", (*Server).publishStateMachineVersion)
 
-	operation(all, "CreateStateMachineAlias", s.createStateMachineAlias)
-	operation(all, "DeleteStateMachineAlias", s.deleteStateMachineAlias)
-	operation(all, "DescribeStateMachineAlias", s.describeStateMachineAlias)
-	operation(all, "ListStateMachineAliases", s.listStateMachineAliases)
-	operation(all, "UpdateStateMachineAlias", s.updateStateMachineAlias)
+	operation(s, all, "CreateStateMachineAlias", (*Server).createStateMachineAlias)
+	operation(s, all, "DeleteStateMachineAlias", (*Server).deleteStateMachineAlias)
+	operation(s, all, "DescribeStateMachineAlias", (*Server).describeStateMachineAlias)
+	operation(s, all, "ListStateMachineAliases", (*Server).listStateMachineAliases)
+	operation(s, all, "UpdateStateMachineAlias", (*Server).updateStateMachineAlias)
 
-	operation(all, "ListTagsForResource", s.listTagsForResource)
-	operation(all, "TagResource", s.tagResource)
-	operation(all, "UntagResource", s.untagResource)
+	operation(s, all, "ListTagsForResource", (*Server).listTagsForResource)
+	operation(s, all, "TagResource", (*Server).tagResource)
+	operation(s, all, "UntagResource", (*Server).untagResource)
 
-	operation(all, "CreateActivity", s.createActivity)
-	operation(all, "DeleteActivity", s.deleteActivity)
-	operation(all, "DescribeActivity", s.describeActivity)
-	operation(all, "ListActivities", s.listActivities)
+	operation(s, all, "CreateActivity", (*Server).createActivity)
+	operation(s, all, "DeleteActivity", (*Server).deleteActivity)
+	operation(s, all, "DescribeActivity", (*Server).describeActivity)
+	operation(s, all, "ListActivities", (*Server).listActivities)
 
-	operation(all, "TestState", s.testState)
+	operation(s, all, "TestState", (*Server).testState)
 
 	s.executionOperations(all)
 

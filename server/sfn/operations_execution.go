@@ -4,23 +4,23 @@ import "github.com/ebbflow/ebb/server/aws"
 
 // executionOperations adds the operations on executions, map runs and tasks.
 func (s *Server) executionOperations(all map[string]aws.Operation) {
-	operation(all, "DescribeExecution", s.describeExecution)
-	operation(all, "DescribeStateMachineForExecution", s.describeForExecution)
-	operation(all, "GetExecutionHistory", s.getExecutionHistory)
-	operation(all, "ListExecutions", s.listExecutions)
-	operation(all, "RedriveExecution", s.redriveExecution)
-	operation(all, "StopExecution", s.stopExecution)
+	operation(s, all, "DescribeExecution", (*Server).describeExecution)
+	operation(s, all, "DescribeStateMachineForExecution", (*Server).describeForExecution)
+	operation(s, all, "GetExecutionHistory", (*Server).getExecutionHistory)
+	operation(s, all, "ListExecutions", (*Server).listExecutions)
+	operation(s, all, "RedriveExecution", (*Server).redriveExecution)
+	operation(s, all, "StopExecution", (*Server).stopExecution)
 	if s.config.Start != nil {
-		operation(all, "StartExecution", s.startExecution)
-		operation(all, "StartSyncExecution", s.startSyncExecution)
+		operation(s, all, "StartExecution", (*Server).startExecution)
+		operation(s, all, "StartSyncExecution", (*Server).startSyncExecution)
 	}
 
-	operation(all, "DescribeMapRun", s.describeMapRun)
-	operation(all, "ListMapRuns", s.listMapRuns)
-	operation(all, "UpdateMapRun", s.updateMapRun)
+	operation(s, all, "DescribeMapRun", (*Server).describeMapRun)
+	operation(s, all, "ListMapRuns", (*Server).listMapRuns)
+	operation(s, all, "UpdateMapRun", (*Server).updateMapRun)
 
-	operation(all, "GetActivityTask", s.getActivityTask)
-	operation(all, "SendTaskFailure", s.sendTaskFailure)
-	operation(all, "SendTaskHeartbeat", s.sendTaskHeartbeat)
-	operation(all, "SendTaskSuccess", s.sendTaskSuccess)
+	operation(s, all, "GetActivityTask", (*Server).getActivityTask)
+	operation(s, all, "SendTaskFailure", (*Server).sendTaskFailure)
+	operation(s, all, "SendTaskHeartbeat", (*Server).sendTaskHeartbeat)
+	operation(s, all, "SendTaskSuccess", (*Server).sendTaskSuccess)
 }

@@ -4,19 +4,23 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/internal/records"
 )
 
-// A Server does the operations of AWS Step Functions on the resources of one account and region.
+// A Server does the operations of AWS Step Functions on the resources of one account and region, or of those that its
+// clients choose, see [Config.AnyAccount].
 type Server struct {
 	config  Config
+	home    aws.Account   // whose resources are stored under their plain names
+	shared  *sync.Map     // names of the machines of [Server.Load], which all accounts share
 	store   backend.Store // that of config
 	quotas  aws.Quotas
 	records *records.Records
-	pollers pollers
+	pollers *pollers
 	logs    *logs
 	judges  chan struct{} // large definitions that are judged
 }
@@ -34,7 +38,8 @@ func New(c Config) (*Server, error) {
 	badToken := func(error) error { return errBadToken }
 	store := backend.Of(c.Store)
 	return &Server{
-		config: c, store: store, quotas: known, records: records.New(store, "sfn", badToken), logs: newLogs(),
+		config: c, home: c.Account, shared: new(sync.Map), store: store, quotas: known,
+		records: records.New(store, "sfn", badToken), pollers: new(pollers), logs: newLogs(),
 		judges: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}, nil
 }
@@ -51,9 +56,11 @@ func (s *Server) Service() *aws.Service {
 	}
 }
 
-// operation adds an operation. Its shape is in [shapes].
-func operation[In, Out any](all map[string]aws.Operation, name string,
-	do func(ctx context.Context, caller *aws.Caller, in *In) (*Out, error),
+// operation adds an operation, which a server of the caller's account does. Its shape is in [shapes].
+func operation[In, Out any](s *Server, all map[string]aws.Operation, name string,
+	do func(s *Server, ctx context.Context, caller *aws.Caller, in *In) (*Out, error),
 ) {
-	all[name] = aws.Op(shapes[name], do)
+	all[name] = aws.Op(shapes[name], func(ctx context.Context, caller *aws.Caller, in *In) (*Out, error) {
+		return do(s.of(s.config.Account.Of(caller)), ctx, caller, in)
+	})
 }

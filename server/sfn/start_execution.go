@@ -116,7 +116,8 @@ func (r *startRequest) startOf(ctx context.Context, t *target) error {
 	if express {
 		kind, end = expressType, end+":"+uuid.NewString()
 	}
-	r.execution = r.newExecution(t, r.arn(kind, end), r.name, r.trace)
+	arn := r.arn(kind, end)
+	r.execution = r.newExecution(t, arn, r.name, r.trace)
 	r.execution.API.TestCase = r.of.test
 	if r.started.IsZero() {
 		r.started = r.config.Now().Truncate(time.Microsecond)
@@ -128,7 +129,7 @@ func (r *startRequest) startOf(ctx context.Context, t *target) error {
 	if labels := r.execution.labels(); labels != nil {
 		opts = append(opts, engine.Labels(labels))
 	}
-	id := asl.RunID(end)
+	id := r.runID(arn)
 	logs, err := r.beginLog(ctx, id, &t.revision.settings)
 	if err != nil {
 		return err
@@ -155,7 +156,7 @@ func (s *Server) newExecution(t *target, arn, name, trace string) execution {
 		Attributes: asl.Attributes{
 			ExecutionID: arn, ExecutionName: name, RoleARN: t.revision.RoleARN, Region: s.config.Account.Region,
 			StateMachineID: s.machineARN(t.machine.Name), StateMachineName: t.machine.Name,
-			Express: t.machine.Type == typeExpress, Limited: true,
+			Express: t.machine.Type == typeExpress, Limited: true, World: s.world(),
 		},
 		API: facts{Revision: t.revision.ID, Updated: t.revision.Updated, Trace: trace},
 	}

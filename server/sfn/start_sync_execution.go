@@ -55,7 +55,7 @@ func (s *Server) startSyncExecution(ctx context.Context, _ *aws.Caller, in *star
 	if err := r.start(ctx); err != nil {
 		return nil, err
 	}
-	run, err := s.ended(ctx, r.execution.runID(), longestSync)
+	run, err := s.ended(ctx, s.runID(r.execution.ExecutionID), longestSync)
 	if err != nil {
 		return nil, err
 	}

@@ -20,13 +20,15 @@ type version struct {
 }
 
 // versionKey returns the key of a version. The keys of a machine's versions are in the order of their numbers.
-func versionKey(machine string, number int) string { return fmt.Sprintf("%s:%010d", machine, number) }
+func (s *Server) versionKey(machine string, number int) string {
+	return fmt.Sprintf("%s:%010d", s.key(machine), number)
+}
 
 // version returns a version of a machine, or [storage.ErrNotFound].
 func (s *Server) version(ctx context.Context, machine string, number int) (*version, error) {
 	v := &version{}
 	var err error
-	v.record, err = s.records.Read(ctx, versionKind, versionKey(machine, number), v)
+	v.record, err = s.records.Read(ctx, versionKind, s.versionKey(machine, number), v)
 	return v, err
 }
 
@@ -36,7 +38,7 @@ func (s *Server) publish(ctx context.Context, m *machine, description string) (i
 	if m.Published != 0 {
 		return m.Published, nil, nil
 	}
-	count, err := s.store.CountRecords(ctx, versionKind, m.Name+":")
+	count, err := s.store.CountRecords(ctx, versionKind, m.key+":")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -46,7 +48,7 @@ func (s *Server) publish(ctx context.Context, m *machine, description string) (i
 	m.LastVersion++
 	m.Published = m.LastVersion
 	v := version{revision: m.revision, Number: m.LastVersion, Description: description}
-	return v.Number, []storage.RecordWrite{records.Put(versionKind, versionKey(m.Name, v.Number), 0, v)}, nil
+	return v.Number, []storage.RecordWrite{records.Put(versionKind, s.versionKey(m.Name, v.Number), 0, v)}, nil
 }
 
 // A target is what an ARN of a machine, a version or an alias selects for an execution.
@@ -59,7 +61,7 @@ type target struct {
 
 // unchanged returns the condition that the target is still what it was when it was read.
 func (t *target) unchanged() storage.RecordCheck {
-	return storage.RecordCheck{Kind: machineKind, Key: t.machine.Name, Revision: t.machine.record.Revision}
+	return storage.RecordCheck{Kind: machineKind, Key: t.machine.key, Revision: t.machine.record.Revision}
 }
 
 // target returns what an address of a machine selects. An alias selects one of its versions by weight. If there is no

@@ -33,6 +33,15 @@ type world struct {
 	tasksOf func(*storage.Run) (engine.Tasks, error) // nil means the same tasks for all runs
 	// logFailed is told of lines that could not be written; nil means that all can be written.
 	logFailed func(error)
+	api       *sfn.Server
+	signed    string // Authorization of its requests; "" for none
+}
+
+// as returns a client whose requests are signed with an access key for a region.
+func (w *world) as(key, region string) *world {
+	other := *w
+	other.signed = "AWS4-HMAC-SHA256 Credential=" + key + "/20260102/" + region + "/states/aws4_request, SignedHeaders=host, Signature=0"
+	return &other
 }
 
 // newWorld starts a server for the time of a test, which drives executions. It completes the config.
@@ -58,7 +67,8 @@ func newWorldOf(t *testing.T, c sfn.Config, of engine.Tasks) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog := conductor.NewCatalog().Language("asl", compiled).Complete(api.Complete).
+	w.api = api
+	catalog := conductor.NewCatalog().Language("asl", compiled).Complete(api.Complete).Queues(api.Queue).
 		TasksOf(func(run *storage.Run) (engine.Tasks, error) {
 			if w.tasksOf == nil {
 				return nil, nil //nolint:nilnil // those of the engine
@@ -71,7 +81,7 @@ func newWorldOf(t *testing.T, c sfn.Config, of engine.Tasks) *world {
 		t.Fatal(err)
 	}
 	listener := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
-	server := &http.Server{Handler: aws.New(aws.Options{Region: api.Region()}, api.Service())}
+	server := &http.Server{Handler: aws.New(aws.Options{Region: api.Region(), AnyAccount: c.AnyAccount}, api.Service())}
 	transport := &http.Transport{DialContext: listener.dial}
 	w.client = &http.Client{Transport: transport}
 	var serving sync.WaitGroup
@@ -132,6 +142,9 @@ func (w *world) send(ctx context.Context, op string, body []byte) (*conformance.
 	}
 	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	r.Header.Set("X-Amz-Target", "AWSStepFunctions."+op)
+	if w.signed != "" {
+		r.Header.Set("Authorization", w.signed)
+	}
 	res, err := w.client.Do(r)
 	if err != nil {
 		return nil, err

@@ -8,9 +8,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// The parameters of an operation say in one of three ways which domain a request is about.
+// The parameters of an operation say in one of three ways which domain a request is about. The name of a domain becomes
+// its key, see [aws.Account.Key]. Answers and faults have the name.
 type (
-	inDomain   interface{ domainName() string }
+	inDomain   interface{ domainName() *string }
 	inTask     interface{ task() (kind, token string) }
 	inResource interface{ resource() (arn string) }
 )
@@ -21,7 +22,7 @@ func (s *Server) allows(ctx context.Context, caller *aws.Caller, operation strin
 	if _, limited := s.quotas.Value(QuotaRequests); !limited && s.config.Authorizer == nil {
 		return nil
 	}
-	domain, err := s.domainOfRequest(ctx, in)
+	domain, err := s.domainOfRequest(ctx, caller, in)
 	if err != nil {
 		return err
 	}
@@ -33,14 +34,14 @@ func (s *Server) allows(ctx context.Context, caller *aws.Caller, operation strin
 
 // domainOfRequest returns the domain that the parameters of an operation are about. It returns "" for a token or an ARN
 // that is not valid, which the operation itself refuses.
-func (s *Server) domainOfRequest(ctx context.Context, in any) (string, error) {
+func (s *Server) domainOfRequest(ctx context.Context, caller *aws.Caller, in any) (string, error) {
 	switch in := in.(type) {
 	case inDomain:
-		return in.domainName(), nil
+		return *in.domainName(), nil
 	case inTask:
 		return s.domainOfTask(ctx, in)
 	case inResource:
-		if name, err := s.domainOf(in.resource()); err == nil {
+		if name, err := s.domainOf(caller, in.resource()); err == nil {
 			return name, nil
 		}
 	}
@@ -72,11 +73,11 @@ type ofDomain struct {
 	Domain string `json:"domain"`
 }
 
-func (in *ofDomain) domainName() string { return in.Domain }
+func (in *ofDomain) domainName() *string { return &in.Domain }
 
-func (in *nameInput) domainName() string { return in.Name }
+func (in *nameInput) domainName() *string { return &in.Name }
 
-func (in *registerDomainInput) domainName() string { return in.Name }
+func (in *registerDomainInput) domainName() *string { return &in.Name }
 
 // ofActivity is the parameter that names the activity task of an operation.
 type ofActivity struct {

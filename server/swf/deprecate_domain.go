@@ -11,7 +11,7 @@ import (
 func (s *Server) deprecateDomain(ctx context.Context, _ *aws.Caller, in *nameInput) (*empty, error) {
 	return nil, s.changeDomain(ctx, in.Name, func(d *domain) error {
 		if d.status() == deprecated {
-			return aws.Errorf(domainDeprecated, "%s", d.Name)
+			return aws.Errorf(domainDeprecated, "%s", nameOf(d.Name))
 		}
 		d.Deprecated = s.config.Now()
 		d.Swept, d.SweptAt = 0, d.Deprecated
@@ -23,7 +23,7 @@ func (s *Server) deprecateDomain(ctx context.Context, _ *aws.Caller, in *nameInp
 func (s *Server) undeprecateDomain(ctx context.Context, _ *aws.Caller, in *nameInput) (*empty, error) {
 	return nil, s.changeDomain(ctx, in.Name, func(d *domain) error {
 		if d.status() == registered {
-			return aws.Errorf(domainAlreadyExists, "%s", d.Name)
+			return aws.Errorf(domainAlreadyExists, "%s", nameOf(d.Name))
 		}
 		d.Deprecated = time.Time{}
 		return nil

@@ -81,7 +81,7 @@ func (s *Server) domain(ctx context.Context, name string) (*domain, error) {
 func (s *Server) usable(ctx context.Context, name string) (*domain, error) {
 	d, err := s.domain(ctx, name)
 	if err == nil && d.status() == deprecated {
-		err = aws.Errorf(domainDeprecated, "%s", name)
+		err = aws.Errorf(domainDeprecated, "%s", nameOf(name))
 	}
 	return d, err
 }
@@ -105,6 +105,12 @@ func (s *Server) changeDomain(ctx context.Context, name string, do func(d *domai
 	})
 }
 
+// nameOf returns the name of the domain with a key.
+func nameOf(key string) string {
+	_, name := aws.Account{}.Named(key)
+	return name
+}
+
 type nameInput struct {
 	Name string `json:"name"`
 }
@@ -118,5 +124,6 @@ type domainInfo struct {
 }
 
 func (s *Server) domainInfo(d *domain) domainInfo {
-	return domainInfo{d.Name, d.status(), d.Description, s.domainARN(d.Name)}
+	of, name := s.config.Account.Named(d.Name)
+	return domainInfo{name, d.status(), d.Description, of.ARN("swf", "/domain/"+name)}
 }

@@ -28,7 +28,9 @@ func invalid(format string, args ...any) error {
 	return aws.Errorf(validationException, format, args...)
 }
 
-func unknownDomain(name string) error { return aws.Errorf(unknownResource, "Unknown domain: %s", name) }
+func unknownDomain(name string) error {
+	return aws.Errorf(unknownResource, "Unknown domain: %s", nameOf(name))
+}
 
 // badPageToken returns the answer to a page token that is not valid.
 func badPageToken(why error) error {

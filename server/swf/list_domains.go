@@ -48,7 +48,8 @@ func (s *Server) listDomains(ctx context.Context, caller *aws.Caller, in *listDo
 	p.Wanted = func(r *storage.NamedRecord) (bool, error) {
 		d = &domain{record: *r}
 		err := records.Decode(r, d)
-		return d.status() == in.Status, err
+		of, _ := s.config.Account.Named(r.Key)
+		return d.status() == in.Status && of == s.config.Account.Of(caller), err
 	}
 	var err error
 	out.NextToken, err = s.records.Each(ctx, p, storage.RecordQuery{Kind: domainKind, Reverse: in.Reverse},

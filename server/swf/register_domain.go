@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/internal/records"
@@ -30,11 +31,11 @@ func (s *Server) registerDomain(ctx context.Context, _ *aws.Caller, in *register
 	return nil, records.Retried(ctx, func() error {
 		switch _, err := s.domain(ctx, in.Name); {
 		case err == nil:
-			return aws.Errorf(domainAlreadyExists, "%s", in.Name)
+			return aws.Errorf(domainAlreadyExists, "%s", nameOf(in.Name))
 		case !isFault(err, unknownResource):
 			return err
 		}
-		count, err := s.store.CountRecords(ctx, domainKind, "")
+		count, err := s.store.CountRecords(ctx, domainKind, strings.TrimSuffix(in.Name, nameOf(in.Name)))
 		if err != nil {
 			return err
 		}

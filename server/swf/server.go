@@ -91,6 +91,10 @@ func operation[In, Out any](s *Server, all map[string]aws.Operation, name string
 	do func(ctx context.Context, caller *aws.Caller, in *In) (*Out, error),
 ) {
 	all[name] = aws.Op(shapes[name], func(ctx context.Context, caller *aws.Caller, in *In) (*Out, error) {
+		if of, ok := any(in).(inDomain); ok {
+			domain := of.domainName()
+			*domain = s.config.Account.Key(s.config.Account.Of(caller), *domain)
+		}
 		if err := s.allows(ctx, caller, name, in); err != nil {
 			return nil, err
 		}

@@ -27,16 +27,14 @@ func (s *Server) tagged(tags, added []tag) ([]tag, error) {
 	return tags, s.quotas.Within(QuotaDomainTags, int64(len(tags)), tooManyTags)
 }
 
-// domainARN returns the ARN of a domain, which the operations on tags take.
-func (s *Server) domainARN(name string) string { return s.config.Account.ARN("swf", "/domain/"+name) }
-
-// domainOf returns the name of the domain with an ARN, or AWS's fault.
-func (s *Server) domainOf(arn string) (string, error) {
-	name, ours := strings.CutPrefix(arn, s.domainARN(""))
+// domainOf returns the key of the domain with an ARN, or AWS's fault.
+func (s *Server) domainOf(caller *aws.Caller, arn string) (string, error) {
+	of := s.config.Account.Of(caller)
+	name, ours := strings.CutPrefix(arn, of.ARN("swf", "/domain/"))
 	if !ours {
 		return "", aws.Errorf(unknownResource, "Unknown resource: %s", arn)
 	}
-	return name, nil
+	return s.config.Account.Key(of, name), nil
 }
 
 type tagResourceInput struct {
@@ -45,8 +43,8 @@ type tagResourceInput struct {
 	Tags []tag `json:"tags"`
 }
 
-func (s *Server) tagResource(ctx context.Context, _ *aws.Caller, in *tagResourceInput) (*empty, error) {
-	name, err := s.domainOf(in.ARN)
+func (s *Server) tagResource(ctx context.Context, caller *aws.Caller, in *tagResourceInput) (*empty, error) {
+	name, err := s.domainOf(caller, in.ARN)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +60,8 @@ type untagResourceInput struct {
 	Keys []string `json:"tagKeys"`
 }
 
-func (s *Server) untagResource(ctx context.Context, _ *aws.Caller, in *untagResourceInput) (*empty, error) {
-	name, err := s.domainOf(in.ARN)
+func (s *Server) untagResource(ctx context.Context, caller *aws.Caller, in *untagResourceInput) (*empty, error) {
+	name, err := s.domainOf(caller, in.ARN)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +75,8 @@ type listTagsOutput struct {
 	Tags []tag `json:"tags"`
 }
 
-func (s *Server) listTagsForResource(ctx context.Context, _ *aws.Caller, in *ofResource) (*listTagsOutput, error) {
-	name, err := s.domainOf(in.ARN)
+func (s *Server) listTagsForResource(ctx context.Context, caller *aws.Caller, in *ofResource) (*listTagsOutput, error) {
+	name, err := s.domainOf(caller, in.ARN)
 	if err != nil {
 		return nil, err
 	}

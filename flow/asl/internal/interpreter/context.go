@@ -27,6 +27,8 @@ type Attributes struct {
 	// Limited says that the execution ends where AWS ends it: a Standard one with the event MaxEvents or after a year,
 	// an Express one after five minutes.
 	Limited bool `json:"limited,omitempty"`
+	// World is the beginning of the ARNs of the executions whose runs have plain IDs, see RunID; "" if all have them.
+	World string `json:"world,omitempty"`
 }
 
 // attributes returns the run's attributes, completed.

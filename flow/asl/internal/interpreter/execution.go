@@ -70,11 +70,12 @@ func (w *Interpreter) asked(arguments *data.Value, node string) (*startedExecuti
 	if named {
 		x.Name = *call.Name
 	}
-	if named || world != "" {
+	if named {
 		x.run = nodepath.RunID(x.flow + ":" + x.Name)
 	}
 	if x.ARN = x.run; world != "" {
 		x.ARN = world + x.flow + ":" + x.Name
+		x.run = RunID(w.attributes().World, x.ARN)
 	}
 	return x, nil
 }

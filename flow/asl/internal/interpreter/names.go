@@ -57,6 +57,17 @@ func (w *surroundings) label() string {
 	return "/" + d.Label
 }
 
+// RunID is asl.RunID.
+func RunID(world, execution string) string {
+	const account, end = 5, 7
+	parts := strings.SplitN(execution, ":", end)
+	id := parts[len(parts)-1]
+	if world != "" && len(parts) == end && strings.Join(parts[:account], ":") != world {
+		id = parts[account-1] + "/" + parts[account-2] + "/" + id
+	}
+	return nodepath.RunID(id)
+}
+
 func (w *surroundings) mapRunARN(id string) string {
 	if world, ok := w.world(); ok {
 		return world + ":mapRun:" + w.labeled() + ":" + id
@@ -99,7 +110,7 @@ func (w *surroundings) childExecution(m *mapSettings, index int) string {
 // that is asked is the map run, trip/Ship[0], or trip/Ship@2[0] at a second attempt.
 func (w *surroundings) childRun(m *mapSettings, index int) string {
 	if _, ok := w.world(); ok {
-		return nodepath.RunID(w.childExecution(m, index))
+		return RunID(w.attributes().World, w.childARN(m, index))
 	}
 	id := w.Ask.Run.ID + "/" + nodepath.Child(strings.TrimSuffix(w.Ask.Path, "[0]"), 1, index)
 	if m.redrive > 0 && w.State.Items.Distributed.Express {
