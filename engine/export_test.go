@@ -36,8 +36,8 @@ func (e *Engine) MeasureMemory(used func() int64) {
 // OpenSize is the size that an open node or child flow counts against the memory budget.
 const OpenSize = driver.OpenSize
 
-// SkipWaits is what [WithoutWaits] sets for the engines of a server.
-func SkipWaits() Option { return skipWaits() }
+// WaitScale is what [WithWaitScale] sets for the engines of a server.
+func WaitScale(scale float64) Option { return waitScale(scale) }
 
 // WithStore makes an engine keep its runs in s instead of in the store that [New] got.
 func WithStore(s storage.Store) Option {

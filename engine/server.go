@@ -98,14 +98,22 @@ func WithEngine(opts ...Option) ServerOption {
 	return func(s *Server) error { s.own = append(s.own, opts...); return nil }
 }
 
-// WithoutWaits ends each wait of a run as soon as it begins: timers, and pauses before retries and reverts. Limits
-// hold: timeouts, heartbeats and deadlines. It is for tests of flows that wait. A wait that began under another server
-// lasts as long as it did.
-func WithoutWaits() ServerOption { return WithEngine(skipWaits()) }
+// WithWaitScale multiplies the duration of each wait of a run: timers, and pauses before retries and reverts. With a
+// scale of 0, each wait ends as soon as it begins. Limits hold: timeouts, heartbeats and deadlines. It is for tests of
+// flows that wait. A wait that began under another server lasts as long as it did. The scale is from 0 to 1.
+func WithWaitScale(scale float64) ServerOption {
+	return func(s *Server) error {
+		if !(scale >= 0 && scale <= 1) { // also not a number
+			return fmt.Errorf("engine: the scale of waits is %v, want a number from 0 to 1", scale)
+		}
+		s.own = append(s.own, waitScale(scale))
+		return nil
+	}
+}
 
-func skipWaits() option {
+func waitScale(scale float64) option {
 	return func(e *Engine) error {
-		e.env.SkipWaits = true
+		e.env.CutWaits = 1 - scale
 		return nil
 	}
 }

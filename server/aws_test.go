@@ -54,6 +54,7 @@ func TestServeAWS(t *testing.T) {
 		t.Fatal(err)
 	}
 	home, kept := Options{}, Options{Address: "0.0.0.0:8083", Keys: file, Hosts: []string{"ebb.example.org"}}
+	free := Options{Address: "0.0.0.0:8083", Open: true, Hosts: []string{"ebb.example.org"}}
 	send := map[string]string{"X-Amz-Target": "Parcels.Send", "Content-Type": "application/x-amz-json-1.0"}
 	for _, c := range []struct {
 		at     Options
@@ -90,6 +91,24 @@ func TestServeAWS(t *testing.T) {
 		{kept, "POST", "http://ebb.example.org/aws", map[string]string{"Authorization": "Bearer " + workersKey}, 401, ""},
 		{kept, "POST", "http://ebb.example.org/tasks/poll", map[string]string{"Authorization": "Bearer " + workersKey}, 401, ""},
 		{kept, "POST", "http://ebb.example.org/tasks/poll", map[string]string{"Authorization": "Bearer " + rightKey}, 418, ""},
+
+		{free, "POST", "http://states.us-east-1.amazonaws.com/", send, 200, `{"size":0}`},
+		{free, "POST", "http://evil.example.org/", map[string]string{"Origin": "http://evil.example.org"}, 403, "#AccessDeniedException"},
+		{free, "POST", "http://evil.example.org/", map[string]string{"Sec-Fetch-Site": "same-origin"}, 403, "#AccessDeniedException"},
+		{free, "POST", "http://10.0.0.7/", map[string]string{"Origin": "http://10.0.0.7"}, 403, "#AccessDeniedException"},
+		{free, "POST", "http://10.0.0.7/", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403, "#AccessDeniedException"},
+		{free, "GET", "http://evil.example.org/console/", nil, 403, ""},
+		{free, "GET", "http://evil.example.org/api/v1/runs", nil, 403, ""},
+		{free, "POST", "http://evil.example.org/_ebb/reset", nil, 403, ""},
+		{free, "GET", "http://evil.example.org/_localstack/health", nil, 418, ""},
+		{free, "GET", "http://evil.example.org/readyz", nil, 418, ""},
+		{free, "GET", "http://10.0.0.7:8083/console/", nil, 418, ""},
+		{free, "GET", "http://[fd00::7]:8083/console/", nil, 418, ""},
+		{free, "GET", "http://ebb:8083/console/", nil, 418, ""},
+		{free, "GET", "http://localhost:8083/console/", nil, 418, ""},
+		{free, "GET", "http://ebb.example.org/console/", nil, 418, ""},
+		{free, "POST", "http://ebb/_ebb/reset", nil, 418, ""},
+		{free, "POST", "http://ebb/_ebb/reset", map[string]string{"Origin": "http://ebb"}, 403, ""},
 	} {
 		s, err := New(c.at)
 		if err != nil {

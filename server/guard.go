@@ -21,7 +21,7 @@ import (
 // healthPaths are answered without a key, for any host: the answers only say whether the process works, and load
 // balancers ask without a host, or by a name of their own. The first path is answered no matter how many requests are
 // being handled.
-var healthPaths = []string{"/livez", "/readyz"}
+var healthPaths = []string{"/livez", "/readyz", "/_localstack/health"}
 
 // refuse answers with the reason why a request is not served. It closes the connection, because the body may not
 // have been read.
@@ -113,9 +113,9 @@ func recovered(log hclog.Logger, w http.ResponseWriter, r *http.Request) {
 func (s *Server) judge(r *http.Request) *Problem {
 	isHealth := slices.Contains(healthPaths, r.URL.Path)
 	switch {
-	case !s.knows(s.hostOf(r)) && (!isHealth || !reads(r.Method)):
+	case !s.knows(s.hostOf(r)) && (!isHealth || !reads(r.Method)) && !s.isForAnyHost(r):
 		reason := fmt.Sprintf("the host %.100q is not served: ask by an address of the machine, or have the operator add "+
-			"the name to those of the server", r.Host)
+			"the name to those of the server (ebb serve --host NAME)", r.Host)
 		return &Problem{http.StatusForbidden, "forbidden", reason}
 	case isAmbiguous(r.URL):
 		return &Problem{
@@ -207,6 +207,13 @@ func (s *Server) hostOf(r *http.Request) string {
 	return r.Host
 }
 
+// isForAnyHost reports whether a request is served under any name for this machine: one of AWS's protocol at an open
+// server. A browser sends an Origin with each such request, even if another site has made its own name one of this
+// machine.
+func (s *Server) isForAnyHost(r *http.Request) bool {
+	return s.open && s.isForAWS(r) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == ""
+}
+
 // knows reports whether the Host of a request is a name of this machine. If the server is not local, any IP address
 // counts: another site cannot use an address as its own name for this machine.
 func (s *Server) knows(host string) bool {
@@ -217,7 +224,10 @@ func (s *Server) knows(host string) bool {
 	if isLoopback(host) || slices.ContainsFunc(s.hosts, isHost) {
 		return true
 	}
-	return !s.local && net.ParseIP(host) != nil
+	if s.open && host != "" && !strings.Contains(host, ".") && !strings.Contains(host, ":") {
+		return true // the name of a container or of a machine in the network, which no other site can have
+	}
+	return (s.open || !s.local) && net.ParseIP(host) != nil
 }
 
 // asForm reports whether a request has a body of a type that an HTML form can send.

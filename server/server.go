@@ -76,11 +76,14 @@ type Options struct {
 	// Keys is the path of a file with a name, a key, and its purposes, on each line. If Keys is "", the server
 	// serves every client that can connect.
 	Keys    string
-	Hosts   []string     // names by which clients know this machine; they may always use its addresses
-	Cert    string       // path of a file with a certificate and its chain, for HTTPS; "" means HTTP
-	CertKey string       // path of the file with the key of that certificate
-	Proxy   *Proxy       // names the callers of the console and the API; nil means that only keys do
-	Log     hclog.Logger // nil means no log
+	Hosts   []string // names by which clients know this machine; they may always use its addresses
+	Cert    string   // path of a file with a certificate and its chain, for HTTPS; "" means HTTP
+	CertKey string   // path of the file with the key of that certificate
+	// Open serves everyone who can reach the address, without keys, on any address, as an emulator of AWS does. Requests
+	// of AWS's protocol may then be for any host. Pages in browsers can still not use the server, see [Server.Guard].
+	Open  bool
+	Proxy *Proxy       // names the callers of the console and the API; nil means that only keys do
+	Log   hclog.Logger // nil means no log
 }
 
 // A Server is an HTTP server that bounds what each client may use, and refuses requests without a key if it has keys,
@@ -90,6 +93,7 @@ type Server struct {
 	address string
 	local   bool // only this machine can reach it
 	hosts   []string
+	open    bool          // for everyone who can reach it
 	keys    *keyring      // nil if no key is required
 	proxy   *Proxy        // nil if there is none
 	logins  chan struct{} // has an element for each wrong key that waits for its answer
@@ -116,14 +120,14 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{address: o.Address, local: isLoopback(host), hosts: o.Hosts, proxy: o.Proxy, log: o.Log}
+	s := &Server{address: o.Address, local: isLoopback(host), hosts: o.Hosts, open: o.Open, proxy: o.Proxy, log: o.Log}
 	s.logins = make(chan struct{}, loginPauses)
 	if o.Keys != "" {
 		if s.keys, err = newKeyring(o.Keys, o.Log); err != nil {
 			return nil, err
 		}
 	}
-	if !s.local && s.keys == nil {
+	if !s.local && s.keys == nil && !s.open {
 		return nil, ErrNoKeys
 	}
 	if o.Cert != "" {

@@ -100,7 +100,7 @@ func TestLostOutput(t *testing.T) {
 	for _, cmd := range command.Root(session.New(nil, nil, nil)).Commands() {
 		// These drive a run as resume does, tell a run something as post does, show nothing but notices, write files, or are
 		// topics of help; bench measures for minutes.
-		rest := []string{"flags", "man", "suspend", "cancel", "revert", "retry", "skip", "signal", "complete", "serve", "console", "bench"}
+		rest := []string{"flags", "man", "suspend", "cancel", "revert", "retry", "skip", "signal", "complete", "serve", "emulate", "console", "bench"}
 		if !covered[cmd.Name()] && !slices.Contains(rest, cmd.Name()) {
 			t.Errorf("ebb %s was not called", cmd.Name())
 		}

@@ -148,6 +148,10 @@ const (
 	ServerNotReady = "server.not_ready"
 	// WaitsSkipped: `--skip-waits` is on: waits and pauses before retries take no time.
 	WaitsSkipped = "waits.skipped"
+	// DefinitionOlder: a given definition was stored before the one that its state machine has, and does not replace it.
+	DefinitionOlder = "definition.older"
+	// EmulatorOpen: `ebb emulate` serves everyone who can reach it, with any credentials.
+	EmulatorOpen = "emulator.open"
 	// LogGroupFailed: lines of a log group of CloudWatch Logs could not be written; the server tries again.
 	LogGroupFailed = "log_group.failed"
 	// KeysReloadFailed: the file of keys has a mistake; the old keys stay.

@@ -97,7 +97,7 @@ func (r *release) image() error {
 			"rootfs": object{"type": "layers", "diff_ids": diffs},
 			"config": object{
 				"User": fmt.Sprintf("%d:%[1]d", nonroot), "WorkingDir": "/data",
-				"Entrypoint": []string{"/usr/bin/ebb"}, "Cmd": []string{"serve"},
+				"Entrypoint": []string{"/usr/bin/ebb"}, "Cmd": []string{"emulate", "--listen", "0.0.0.0:8083"},
 				"Env": []string{"PATH=/usr/bin", "EBB_LOG_LEVEL=info"}, "Labels": labels, "StopSignal": "SIGTERM",
 				"Volumes": object{"/data": object{}}, "ExposedPorts": object{"8083/tcp": object{}},
 			},

@@ -34,7 +34,7 @@ type Table struct {
 	plan  *flow.Plan
 	s     *scheduler.Scheduler
 	draft *checkpoint.Draft
-	skip  bool // end waits at once
+	cut   float64 // share of a wait that is left out: 1 ends waits at once
 
 	found     []storage.TimerRow  // the timers that the run was loaded with
 	open      map[string]*Attempt // by path
@@ -44,9 +44,9 @@ type Table struct {
 	runs      map[string]*scheduler.Unit // the units that wait for the ends of runs
 }
 
-// Init prepares the table of a run. If skip is true, waits end at once; limits of time hold.
-func (t *Table) Init(run string, plan *flow.Plan, s *scheduler.Scheduler, draft *checkpoint.Draft, skip bool) {
-	t.run, t.plan, t.s, t.draft, t.skip = run, plan, s, draft, skip
+// Init prepares the table of a run. A share of each wait is cut off: all of it if cut is 1. Limits of time hold.
+func (t *Table) Init(run string, plan *flow.Plan, s *scheduler.Scheduler, draft *checkpoint.Draft, cut float64) {
+	t.run, t.plan, t.s, t.draft, t.cut = run, plan, s, draft, cut
 	t.open, t.runs = map[string]*Attempt{}, map[string]*scheduler.Unit{}
 }
 

@@ -38,7 +38,7 @@ func begun(t *testing.T, root flow.Node) *world {
 	w := &world{plan: plan, s: scheduler.New(plan, nil, nil)}
 	w.draft.Init(plan, "r", false, backend.Head{})
 	w.draft.Now = noon
-	w.Init("r", plan, w.s, &w.draft, false)
+	w.Init("r", plan, w.s, &w.draft, 0)
 	events := []scheduler.Event{{Kind: scheduler.Begin, Fresh: true}}
 	for ; len(events) > 0; events = events[1:] {
 		ev := events[0]

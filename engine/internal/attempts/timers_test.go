@@ -58,10 +58,11 @@ func TestTimersAtOnce(t *testing.T) {
 	}
 }
 
-// TestWaits: a wait has a row, which goes when it ends. If waits are skipped, it ends at once, unless it is a limit.
+// TestWaits: a wait has a row, which goes when it ends. If waits are cut, it ends earlier or at once, unless it is a
+// limit.
 func TestWaits(t *testing.T) {
 	t.Parallel()
-	for skip, want := range map[bool]string{false: "wait +1h0m0s", true: "wait +0s"} {
+	for cut, want := range map[float64]string{0: "wait +1h0m0s", 0.75: "wait +15m0s", 1: "wait +0s"} {
 		w := begun(t, flow.Unordered("f", deferrable("open")))
 		due := func(u *scheduler.Unit, in time.Duration) *scheduler.Command {
 			return &scheduler.Command{Unit: u, Detail: &scheduler.Detail{Due: noon.Add(in)}}
@@ -69,7 +70,7 @@ func TestWaits(t *testing.T) {
 		wait := due(w.node("wait", &flow.Spec{Kind: flow.Timer}), time.Hour)
 		limit := due(w.node("limit", &flow.Spec{Kind: flow.Timer, Limits: true}), time.Hour)
 		retry := due(w.s.Unit(0), -time.Hour)
-		w.Init("r", w.plan, w.s, &w.draft, skip)
+		w.Init("r", w.plan, w.s, &w.draft, cut)
 		w.SetWait(wait)
 		w.SetWait(limit)
 		w.SetWait(retry)

@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"math"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -31,11 +32,12 @@ func (t *Table) store(k Key, due time.Time) {
 	t.draft.Timer(path, k.Kind(), due)
 }
 
-// SetWait sets the timer of a wait. If waits are skipped, it ends at once, unless it limits something.
+// SetWait sets the timer of a wait. If waits are cut, it ends earlier, unless it limits something.
 func (t *Table) SetWait(cmd *scheduler.Command) {
 	k, due := Key{Unit: cmd.Unit}, cmd.Due
-	if limits := k.Unit != nil && k.Node != nil && k.Node.Spec.Limits; t.skip && !limits && due.After(t.draft.Now) {
-		due = t.draft.Now
+	limits := k.Unit != nil && k.Node != nil && k.Node.Spec.Limits
+	if left := due.Sub(t.draft.Now); t.cut != 0 && !limits && left > 0 {
+		due = t.draft.Now.Add(time.Duration(math.Round(float64(left) * (1 - t.cut))))
 	}
 	t.Set(k, due)
 	t.store(k, due)

@@ -30,9 +30,9 @@ type Env struct {
 	Buffers   checkpoint.Buffers
 	Memory    memorybudget.Gauge
 	Limits    Limits
-	Each      bool // commit every change of state separately
-	Quiet     bool // store no history
-	SkipWaits bool // end waits at once; limits of time hold
+	Each      bool    // commit every change of state separately
+	Quiet     bool    // store no history
+	CutWaits  float64 // share of each wait that is left out; limits of time hold
 	Observers []func(Event)
 	Tasks     Tasks // tasks of growing flows; may be nil
 	Runs      Runs

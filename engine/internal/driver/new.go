@@ -77,7 +77,7 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim backend.Claim, sn
 		}
 	}
 	d.s = scheduler.New(plan, symbols, whole)
-	d.attempts.Init(run.ID, plan, d.s, &d.Draft, env.SkipWaits)
+	d.attempts.Init(run.ID, plan, d.s, &d.Draft, env.CutWaits)
 	if err := d.load(snap); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,9 @@ import (
 // shellBlocks are the commands of a page.
 var shellBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
+// pythonBlock is the program of a page.
+var pythonBlock = regexp.MustCompile("(?s)```python\n(.*?)```")
+
 // foreground are commands of servers that would keep the shell; --check only reads their settings.
 var foreground = regexp.MustCompile(`(?m)^ebb serve( [^&#\n]*)?( #.*)?$`)
 
@@ -39,6 +42,9 @@ echo "$told"
 				`"output": "{\"StatusCode\": 200}"`,
 			},
 		},
+		{"emulate-aws", `python3 -c "$python"`, []string{
+			"execution:hello:tuesday", `"status": "SUCCEEDED"`, `{"discarded":1}`, `{"discarded":0}`, "execution:hello:monday",
+		}},
 		{"run-swf-deciders", "", []string{
 			`"executionStatus": "OPEN"`, "\tDecisionTaskCompleted\tWorkflowExecutionCompleted\n",
 			`{"input":"99","result":"receipt 4712","outcome":"done"}`, "needs a person",
@@ -76,6 +82,9 @@ func runPage(t *testing.T, name, then string) string {
 	script := "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"
 	for _, block := range shellBlocks.FindAllStringSubmatch(string(page), -1) {
 		script += foreground.ReplaceAllString(block[1], "ebb serve --check$1") + "\n"
+	}
+	if block := pythonBlock.FindStringSubmatch(string(page)); block != nil {
+		script += "python='" + block[1] + "'\n"
 	}
 	script = strings.ReplaceAll(script, "127.0.0.1:8083", address) + then
 	dir := t.TempDir()

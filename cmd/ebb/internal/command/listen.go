@@ -1,10 +1,8 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"net"
-	"net/http"
 	"net/netip"
 
 	"github.com/hashicorp/go-hclog"
@@ -19,6 +17,7 @@ type listenFlags struct {
 	address string
 	keys    string
 	hosts   []string
+	open    bool // for everyone who can reach it
 	cert    string
 	certKey string
 
@@ -75,7 +74,7 @@ func (f *listenFlags) server(log hclog.Logger) (*server.Server, error) {
 	}
 	srv, err := server.New(server.Options{
 		Address: f.address, Keys: f.keys, Hosts: f.hosts, Cert: f.cert,
-		CertKey: f.certKey, Proxy: proxy, Log: log,
+		CertKey: f.certKey, Proxy: proxy, Open: f.open, Log: log,
 	})
 	_, badAddress := errors.AsType[*net.AddrError](err)
 	switch {
@@ -88,14 +87,4 @@ func (f *listenFlags) server(log hclog.Logger) (*server.Server, error) {
 		return nil, exit.Usagef("--%w", err)
 	}
 	return srv, nil
-}
-
-// listen starts the HTTP server, and prints its address.
-func (s subcommands) listen(ctx context.Context, srv *server.Server, address string, answers http.Handler) error {
-	url, err := srv.Start(ctx, answers)
-	if err != nil {
-		return exit.Usagef("--listen %s: %w (use another address, or off)", address, err)
-	}
-	s.Noticef("serving; health, metrics and events on %s", url)
-	return nil
 }

@@ -37,9 +37,11 @@ const httpTask = "arn:aws:states:::http:invoke"
 
 // isForeign reports whether a run may send requests only to what --allow names, because the operator did not write its
 // definition. Only HTTP tasks name URLs while a run executes.
-func isForeign(ctx context.Context, store storage.NamedRecords, run *storage.Run, m definition.Machine) (bool, error) {
+func (w *serving) isForeign(ctx context.Context, store storage.NamedRecords, run *storage.Run, m definition.Machine,
+) (bool, error) {
 	if sfn.IsExecution(run) {
-		return true, nil
+		isOwn := func(d *definition.Definition) bool { return d.Hash == run.Definition }
+		return !slices.ContainsFunc(w.deployed, isOwn), nil
 	}
 	if m == nil || run.Definition == "" ||
 		!slices.ContainsFunc(m.Uses(), func(use definition.TaskUse) bool { return strings.HasPrefix(use.Task, httpTask) }) {

@@ -44,7 +44,7 @@ func Root(s *session.Session) *cobra.Command {
 		}
 		root.AddCommand(commands...)
 	}
-	add("Drive runs", c.runCommand(), c.resumeCommand(), c.serveCommand())
+	add("Drive runs", c.runCommand(), c.resumeCommand(), c.serveCommand(), c.emulateCommand())
 	add("Post and limit work", c.postCommand(), c.watchable(c.jobsCommand()), c.scheduleCommand(), c.limitCommand())
 	add("Command runs", c.suspendCommand(), c.cancelCommand(), c.revertCommand(), c.retryCommand(), c.skipCommand(),
 		c.signalCommand(), c.completeCommand(), c.bulkCommand())

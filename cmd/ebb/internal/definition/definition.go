@@ -61,6 +61,9 @@ func definitionIn(file string, text []byte, how Reading) (*Definition, error) {
 	return def, nil
 }
 
+// Express reports whether the definition is that of an Express machine.
+func (d *Definition) Express() bool { return d.Source.express }
+
 // rename sets the name of the flow, which the hash covers.
 func (d *Definition) rename(name string) {
 	d.Name, d.Hash = name, backend.DefinitionHash(name, d.Language, d.Text)

@@ -30,6 +30,10 @@ func globalFlags(cmd *cobra.Command) (names []string) {
 // flags from the environment.
 const ConfigFlag = "config"
 
+// Variable begins the key of a command's annotation that names a variable of another program. The command takes a flag
+// from it that is set nowhere else.
+const Variable = "variable "
+
 // definitionsKey is the key in that file for the arguments.
 const definitionsKey = "definitions"
 
@@ -48,7 +52,7 @@ func (s *Session) fromElsewhere(cmd *cobra.Command) error {
 	if config != nil {
 		names = append(names, flagsElsewhere(cmd)...)
 		if value := os.Getenv(variable(ConfigFlag)); value != "" && !config.Changed {
-			if err := setAll(config, value); err != nil {
+			if err := setAll(config, variable(ConfigFlag), value); err != nil {
 				return err
 			}
 		}
@@ -67,7 +71,9 @@ func (s *Session) fromElsewhere(cmd *cobra.Command) error {
 		case err != nil:
 			return err
 		case value != "":
-			err = setAll(flag, value)
+			err = setAll(flag, variable(name), value)
+		case os.Getenv(cmd.Annotations[Variable+name]) != "":
+			err = setAll(flag, cmd.Annotations[Variable+name], os.Getenv(cmd.Annotations[Variable+name]))
 		case written.Get(name) != nil:
 			err = s.setFrom(flag, config.Value.String(), written.Get(name))
 		}
@@ -144,17 +150,17 @@ func environment(flag string) (string, error) {
 const maxSecretFile = 256 << 10
 
 // setAll sets a flag to the value of a variable. For a repeatable flag, commas separate the values.
-func setAll(flag *pflag.Flag, value string) error {
+func setAll(flag *pflag.Flag, variable, value string) error {
 	values := []string{value}
 	if flag.Value.Type() == "stringArray" {
 		values = strings.Split(value, ",")
 	}
-	if err := checkBlank(flag, variable(flag.Name), values); err != nil {
+	if err := checkBlank(flag, variable, values); err != nil {
 		return err
 	}
 	for _, v := range values {
 		if err := flag.Value.Set(v); err != nil {
-			return exit.Usagef("%s=%s: %w", variable(flag.Name), value, err)
+			return exit.Usagef("%s=%s: %w", variable, value, err)
 		}
 	}
 	return nil

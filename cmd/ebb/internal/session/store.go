@@ -14,8 +14,14 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
+// MemoryDSN is the DSN of a database in memory, which only ebb emulate has.
+const MemoryDSN = "memory:"
+
 // WithStore opens the database, or creates it, calls f and closes it again.
 func (s *Session) WithStore(ctx context.Context, f func(*sqlstore.Store) error, opts ...sqlstore.Option) (err error) {
+	if s.DSN == MemoryDSN {
+		return exit.Usagef("--dsn %s is for ebb emulate: no other process could see what is in memory", s.DSN)
+	}
 	store, err := sqlstore.Open(ctx, s.DSN, append(s.StoreOptions(), opts...)...)
 	if err != nil {
 		return exit.DatabaseError(err)

@@ -16,28 +16,30 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestWithoutWaits runs machines in both languages that wait, pause before retries, and have time limits. Only the
-// limits take time.
-func TestWithoutWaits(t *testing.T) {
+// TestWaitScale runs machines in both languages that wait, pause before retries, and have time limits. At a scale of 0,
+// only the limits take time.
+func TestWaitScale(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		text string
-		took time.Duration
+		text  string
+		took  time.Duration
+		scale float64
 	}{
 		"asl": {`{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 3600, "Next": "Busy"},
 			"Busy": {"Type": "Task", "Resource": "local:busy", "End": true,
-				"Retry": [{"ErrorEquals": ["Busy"], "IntervalSeconds": 600, "MaxAttempts": 3}]}}}`, 0},
+				"Retry": [{"ErrorEquals": ["Busy"], "IntervalSeconds": 600, "MaxAttempts": 3}]}}}`, 0, 0},
+		"asl scaled": {`{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 3600, "End": true}}}`, 6 * time.Minute, 0.1},
 		"asl limit": {`{"StartAt": "Ask", "States": {"Ask": {"Type": "Task", "TimeoutSeconds": 60, "End": true,
 			"Resource": "arn:aws:states:us-east-1:000000000000:activity:a",
-			"Catch": [{"ErrorEquals": ["States.Timeout"], "Next": "Late"}]}, "Late": {"Type": "Wait", "Seconds": 60, "End": true}}}`, time.Minute},
+			"Catch": [{"ErrorEquals": ["States.Timeout"], "Next": "Late"}]}, "Late": {"Type": "Wait", "Seconds": 60, "End": true}}}`, time.Minute, 0},
 		"sm4c": {`{"name": "waits", "version": "1", "states": [{"name": "Wait", "start": true, "transitions": [{"nextState": "Done", "timeout": "P30D"}]},
-			{"name": "Done"}]}`, 0},
-		"sm4c limit": {waitingMachine, 30 * 24 * time.Hour},
+			{"name": "Done"}]}`, 0, 0},
+		"sm4c limit": {waitingMachine, 30 * 24 * time.Hour, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				e, err := engine.New(rootOf(t, name, c.text), memstore.New(), engine.WithTasks(busyTwice()), engine.SkipWaits())
+				e, err := engine.New(rootOf(t, name, c.text), memstore.New(), engine.WithTasks(busyTwice()), engine.WaitScale(c.scale))
 				if err != nil {
 					t.Fatal(err)
 				}
