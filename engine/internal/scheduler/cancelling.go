@@ -47,10 +47,6 @@ func (s *Scheduler) cancel(c cancelling) {
 			return
 		}
 		s.cancelQueue.quota--
-		if !n.dropped() {
-			to := n.aborted()
-			to.all = append(to.all, n.Path)
-		}
 		if c.spares(n) {
 			n.stopped, n.spared = true, true
 			c.scope.spared++

@@ -38,8 +38,12 @@ func (g *gardener) launch() {
 func (g *gardener) cancel(u *scheduler.Unit) {
 	cancelled := &atom.Failure{Atom: u.Path, Code: atom.CodeCancelled}
 	for i := range g.ended {
-		if g.ended[i].Unit == u && g.pick(2) == 0 {
+		switch {
+		case g.ended[i].Unit != u:
+		case !g.own && g.pick(2) == 0:
 			g.ended[i].Result, g.ended[i].Failure = nil, cancelled
+		default:
+			g.ended[i].Own = true
 		}
 	}
 	for i := range g.calls {

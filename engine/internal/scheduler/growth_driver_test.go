@@ -22,6 +22,7 @@ type gardener struct {
 	stopAt  int  // the commit after which the run is suspended; 0 is never
 	limitAt int  // the answer of the language in place of which the run reaches a limit; 0 is never
 	parts   int  // how much is cancelled at once
+	own     bool // a call that is cancelled has always ended before
 	pick    func(n int) int
 	defers  func() bool         // whether a question is answered later; nil is never
 	asked   func(c *flow.Cause) // sees every question to the language

@@ -221,40 +221,61 @@ func TestGrowthSuspend(t *testing.T) {
 }
 
 // TestAborted checks what a language hears of nodes that were ended because a child failed, or because the flow was
-// overdue.
+// overdue, whichever commit the process dies after: their paths, and which of them had ended before.
 func TestAborted(t *testing.T) {
 	t.Parallel()
+	inner := fork("g", chain(pause("u", time.Hour)), chain(pause("w", time.Hour)))
 	for _, c := range []struct {
 		name    string
 		program toyFlow
 		kind    flow.CauseKind
+		of      string
 		want    []string
 	}{
 		{
-			"a child failed", chain(fork("f", chain(work("x"), failing("y", 9, 0)), chain(pause("t", time.Hour)),
-				chain(fork("g", chain(pause("u", time.Hour)), chain(work("v"), pause("w", time.Hour)))))),
-			flow.JoinFailed,
+			"a child failed", chain(fork("f", chain(work("x"), failing("y", 9, 0)), chain(pause("t", time.Hour)), chain(inner))),
+			flow.JoinFailed, "f",
 			[]string{"f[1]/t", "f[2]/g", "f[2]/g[0]/u", "f[2]/g[1]/w"},
+		},
+		{
+			"a child of a child failed", chain(fork("f", chain(fork("e", chain(failing("y", 9, 0)), chain(inner))))),
+			flow.JoinFailed, "e",
+			[]string{"f[0]/e[1]/g", "f[0]/e[1]/g[0]/u", "f[0]/e[1]/g[1]/w"},
+		},
+		{
+			"a child fails while others execute", chain(fork("f", chain(failing("y", 9, 0)), chain(work("x")),
+				chain(fork("g", chain(work("v")), chain(work("w")))))),
+			flow.JoinFailed, "f",
+			[]string{"f[1]/x", "f[2]/g", "f[2]/g[0]/v", "f[2]/g[1]/w"},
 		},
 		{
 			"overdue",
 			toyFlow{Deadline: time.Minute, Steps: []toyStep{fork("f", chain(pause("t", time.Hour)), chain(pause("u", time.Hour)))}},
-			flow.Overdue,
+			flow.Overdue, "",
 			[]string{"f", "f[0]/t", "f[1]/u"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			g := newGardener(t, c.program)
-			var got []string
-			g.asked = func(cause *flow.Cause) {
-				if cause.Kind == c.kind {
-					got = cause.Aborted
+			for at := range 100 {
+				g := newGardener(t, c.program)
+				g.each, g.own, g.crashAt = at%4 < 2, at%2 == 0, at/4
+				var got, accepted []string
+				g.asked = func(cause *flow.Cause) {
+					if cause.Kind == c.kind && cause.Name == c.of {
+						got, accepted = cause.Aborted, cause.Accepted
+					}
 				}
-			}
-			g.play()
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+				g.play()
+				if diff := cmp.Diff(c.want, got); diff != "" {
+					t.Errorf("crash after commit %d (-want +got):\n%s", g.crashAt, diff)
+				}
+				for _, path := range got {
+					ended := g.nodes[path].Rec.Ended != flow.EndNone
+					if slices.Contains(accepted, path) != ended {
+						t.Errorf("crash after commit %d: %s ended: %t, accepted are %v", g.crashAt, path, ended, accepted)
+					}
+				}
 			}
 		})
 	}

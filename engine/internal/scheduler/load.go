@@ -146,6 +146,7 @@ func (n *Node) take(c *Scope) {
 		n.decided = n.failedAt >= 0 || n.won()
 	case states.TaskCancelled:
 		c.closed = true
+		n.abort(c)
 	default:
 		n.children = append(n.children, c)
 	}

@@ -24,6 +24,8 @@ type Node struct {
 	stopped bool // cancelled; its end has not come yet
 	spared  bool // stopped, but cancelled only when its language has answered
 	byToken bool // the owner of its token ended it, not its child run
+	// accepted is set if it was stopped, but had ended before: see [aborted].
+	accepted bool
 
 	entry undoEntry // on the undo stack, if it is undone for a flow
 
@@ -36,7 +38,8 @@ type Node struct {
 	done     int
 	failures int  // of a fork: number of children that failed
 	decided  bool // of a fork: its end is decided, and the other children are being ended
-	failedAt int  // index of the child that made it fail; -1 if none did
+	ended    []abortedChild
+	failedAt int // index of the child that made it fail; -1 if none did
 	failure  *atom.Failure
 }
 
@@ -113,6 +116,7 @@ func (s *Scheduler) startNode(n *Node) {
 		n.Rec.clearDue()
 		n.joined = 0
 		n.begun, n.upTo, n.done, n.failures, n.failedAt, n.failure, n.decided = 0, 0, 0, 0, -1, nil, false
+		n.ended = nil
 		n.results = make([]atom.Value, n.Spec.Group.Count)
 		s.setNode(n, states.TaskRunning)
 		s.fillFork(n)
@@ -209,10 +213,7 @@ func (s *Scheduler) nodeCompleted(n *Node, ev Event) {
 		to = states.TaskFailure
 	}
 	if n.stopped {
-		if accepted {
-			aborted := n.aborted()
-			aborted.accepted = append(aborted.accepted, n.Path)
-		}
+		n.accepted = accepted
 		s.retire(n)
 		s.setNode(n, to)
 		s.left(n.Scope)
@@ -237,7 +238,7 @@ func (s *Scheduler) nodeEnded(n *Node) {
 		cause.Kind, cause.Results, cause.Result, cause.EndNote = flow.Joined, n.results, nil, n.Rec.Result
 	case isFork:
 		cause.Kind, cause.Index, cause.Result, cause.EndNote = flow.JoinFailed, n.failedAt, nil, n.Rec.Result
-		n.Scope.aborted.tell(&cause)
+		n.aborted().tell(&cause)
 	case ended:
 		cause.Kind = flow.Ended
 	default:
@@ -303,6 +304,9 @@ func (s *Scheduler) retire(n *Node) {
 		s.growth.alive--
 	}
 	n.Kept = false
+	if n.stopped {
+		s.endedWithScope(n)
+	}
 	if n.Rec.Ended == flow.EndFailure {
 		n.Rec.Ended = flow.EndHandled
 	}

@@ -23,6 +23,10 @@ type left struct {
 	EndNote []byte   `json:"endNote,omitempty"` // of a child: what its parent is told, see [flow.End]
 	Undoing bool     `json:"undoing,omitempty"` // part of it was being undone
 	Unbegun bool     `json:"unbegun,omitempty"` // its language was not asked yet
+	// What was ended with the flow, see [aborted]: the paths of its nodes that had ended before, and by the name of a
+	// fork what was ended below it.
+	Accepted []string           `json:"accepted,omitempty"`
+	Below    map[string]aborted `json:"below,omitempty"`
 }
 
 // leftIn returns what a record of a flow says was open; nil if it says nothing.

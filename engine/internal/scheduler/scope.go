@@ -34,8 +34,7 @@ type Scope struct {
 	left     *left    // what was open, if the scope ends without success
 	closed   bool
 	weight   int64 // size of its values in bytes when weigh last counted them
-	aborted  aborted
-	spared   int // number of open nodes that are cancelled when the language has answered
+	spared   int   // number of open nodes that are cancelled when the language has answered
 }
 
 // Inside returns the path of a node of the scope.
@@ -155,10 +154,7 @@ func (s *Scheduler) stopNode(n *Node) {
 		s.waitExternal(&n.Unit)
 		s.withdraw(&n.Unit)
 	default:
-		if n.byToken && (n.Rec.Ended == flow.EndValue || n.Rec.Ended == flow.EndFailure) { // its language was not told
-			aborted := n.aborted()
-			aborted.accepted = append(aborted.accepted, n.Path)
-		}
+		n.accepted = n.byToken && (n.Rec.Ended == flow.EndValue || n.Rec.Ended == flow.EndFailure) // its language was not told
 		s.voidNode(n)
 	}
 }
@@ -194,24 +190,6 @@ func (s *Scope) abandoned() bool {
 	return false
 }
 
-// aborted has the paths of the nodes that were ended because a scope ends, and of those that had ended before.
-type aborted struct{ all, accepted []string }
-
-// aborted returns what the outermost scope that is ending, and in which the node is, will tell its language.
-func (n *Node) aborted() *aborted {
-	to := n.Scope
-	for to.Parent != nil && to.ending == nil && to.outside == flow.Begin {
-		to = to.Parent.Scope
-	}
-	return &to.aborted
-}
-
-// tell moves what was aborted to a cause.
-func (a *aborted) tell(cause *flow.Cause) {
-	cause.Aborted, cause.Accepted = a.all, a.accepted
-	*a = aborted{}
-}
-
 // settleScope ends a scope in which no node is open.
 func (s *Scheduler) settleScope(scope *Scope) {
 	if scope.closed || len(scope.open) > scope.spared || scope.undoing != nil || scope.ending == nil && !scope.stopping {
@@ -225,7 +203,7 @@ func (s *Scheduler) settleScope(scope *Scope) {
 			cause.Failure = &atom.Failure{Code: atom.CodeTimeout}
 			scope.stopping = false
 		}
-		scope.aborted.tell(&cause)
+		scope.aborted().tell(&cause)
 		s.queueAsk(scope, nil, cause)
 		return
 	}
@@ -236,6 +214,7 @@ func (s *Scheduler) settleScope(scope *Scope) {
 	}
 	fork := scope.Parent
 	fork.lose(scope)
+	fork.abort(scope)
 	s.growth.alive--
 	switch end := scope.ending; {
 	case end == nil:
