@@ -196,3 +196,45 @@ func TestEndOfInterruptedAtom(t *testing.T) {
 		}
 	})
 }
+
+// TestStopWaitsForCall cancels a run while a call still runs whose attempt another party has ended. Meanwhile a timer
+// fires, and the language answers that the run ends. The run is cancelled, because whoever cancelled it was told that it
+// had not ended, and the language hears that the attempt had. In this test's time, a process that looked again and again
+// would never come to an end.
+func TestStopWaitsForCall(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		var heard []string
+		deferred := work("d")
+		deferred.Token = "token of d"
+		hears := lang(func(ask *flow.Ask) flow.Growth {
+			switch c := &ask.Cause; {
+			case c.Kind == flow.Begin:
+				return add(deferred, flow.Spec{Name: "t", Kind: flow.Timer, Due: ask.Now.Add(time.Hour)})
+			case c.Kind == flow.Stopped:
+				heard = append(heard, c.Accepted...)
+				return failure(c.Failure)
+			case c.Name == "t":
+				return done("by the timer")
+			default:
+				return flow.Growth{}
+			}
+		})
+		eng := newEngine(t, flow.Growing("f", hears), append(opts, engine.WithTasks(parts{&stage{do: script{
+			"d": func(context.Context, int) error { time.Sleep(time.Hour + time.Second); return errRefused },
+		}}}))...)
+		ended := make(chan error, 1)
+		go func() { _, err := eng.Run(t.Context(), "r"); ended <- err }()
+		time.Sleep(time.Hour - time.Second)
+		if _, err := eng.Store().EndToken(t.Context(), "token of d", storage.TokenEnd{Result: atom.MustEncode(1)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := engine.Send(t.Context(), eng.Store(), "r", engine.Cancel("enough")); err != nil {
+			t.Fatal(err)
+		}
+		t.Log(<-ended)
+		run, err := eng.Store().Run(t.Context(), "r")
+		if err != nil || run.Outcome != storage.Cancelled || !slices.Equal(heard, []string{"d"}) {
+			t.Errorf("the run is %v, %v, %v, and its language heard of %q", run.State, run.Outcome, err, heard)
+		}
+	})
+}

@@ -23,6 +23,7 @@ type timeSlice struct {
 	stopFollows bool          // a stop follows on what the language is told, so its answer does not end the run
 	endHeld     bool          // such an answer was dropped
 	telling     bool          // the decisions cannot wait, because the run is about to be stopped
+	commanded   bool          // a command waits for what is being decided
 	attending   bool          // the driver is handling a request: it answers no question meanwhile
 	interrupted bool          // the current answer is no longer needed
 }
@@ -46,7 +47,7 @@ func (q *asker) yields() bool {
 
 // wanted reports whether a request is pending.
 func (q *asker) wanted() bool {
-	return q.att.called() || isClosed(q.att.suspend) || q.open.HasPassed(q.Draft.Now)
+	return q.commanded || q.att.called() || isClosed(q.att.suspend) || q.open.HasPassed(q.Draft.Now)
 }
 
 // interrupts tells a slow language whether its answer is no longer needed.

@@ -248,7 +248,7 @@ func (d *Driver) applySuspendRequest() error {
 
 // decide lets the scheduler decide until no decision is left, or until the run must handle a request.
 func (d *Driver) decide() error {
-	d.ask.postponed, d.ask.crowded = false, false
+	d.ask.postponed, d.ask.crowded, d.ask.endHeld = false, false, false
 	for before := -1; before < d.cycle.commands && d.cycle.over == nil && !d.ask.postponed; {
 		if err := d.commitIfFull(); err != nil {
 			return err

@@ -18,7 +18,10 @@ import (
 // messages make it due.
 func (d *Driver) follow(last int64) error {
 	defer d.ask.attend()()
-	defer d.stopFollows(false)
+	defer func() {
+		d.ask.commanded = false
+		d.stopFollows(d.mail.StopWaits())
+	}()
 	for turn := d.mail.Turn(last); d.cycle.over == nil; {
 		m, step := turn.Next(d)
 		d.ask.attending = step == mailbox.Receive && !m.End
@@ -27,10 +30,9 @@ func (d *Driver) follow(last int64) error {
 		case step == mailbox.Done:
 			return nil
 		case step == mailbox.Settle:
-			d.att.look.Store(true) // but not for longer than others wait
+			d.ask.commanded = true // so not for longer than others wait
 			err = d.decideTold()
 		case step == mailbox.Seal:
-			d.att.look.Store(true)
 			err = d.seal()
 			d.stopFollows(true)
 		case m.Command != nil:
@@ -156,7 +158,7 @@ func (d *Driver) settle() error {
 // stopped: the stop would drop what is still to be asked. So it may last for several time slices. It does not wait for
 // a language whose answer was given up, or a run that is set aside.
 func (d *Driver) decideTold() error {
-	d.ask.telling, d.ask.endHeld = true, false
+	d.ask.telling = true
 	defer func() { d.ask.telling = false }()
 	for {
 		err := d.decide()

@@ -56,7 +56,7 @@ func (d *Driver) wait() (err error) {
 			return ErrStopped
 		}
 		quiet = nil
-	} else if d.ask.postponed && !d.ask.crowded {
+	} else if d.ask.postponed && !d.ask.crowded && !d.ask.endHeld {
 		return nil
 	}
 	var space <-chan time.Time // when there may be memory

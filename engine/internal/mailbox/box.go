@@ -16,6 +16,7 @@ type Box struct {
 	inTime   int64     // number of the last command that is not late, though the run receives it after other messages
 	ends     []Message // the first rank: ends of attempts that are given up
 	queue    []Message // the second rank, in the order in which they were committed, see Queue
+	stop     int64     // number of a command that stops the run, and waits for the ends of calls
 	later    []Message // cancel the run when its language has answered what follows from an end
 	unread   []storage.Message
 	received int64 // number of messages that the run has received
@@ -90,6 +91,9 @@ func (b *Box) failuresLast(from int) {
 
 // Empty reports whether nothing is queued.
 func (b *Box) Empty() bool { return len(b.ends)+len(b.queue) == 0 }
+
+// StopWaits reports whether the next message stops the run, and waits for the ends of calls.
+func (b *Box) StopWaits() bool { return len(b.queue) > 0 && b.queue[0].N == b.stop }
 
 // Received returns how many messages the run has received.
 func (b *Box) Received() int64 { return b.received }

@@ -90,6 +90,7 @@ func (t *Turn) before(m *Message, run Run) Step {
 		return Seal
 	}
 	if run.AwaitsCalls() {
+		t.box.stop = m.N
 		return Done
 	}
 	return Receive

@@ -63,6 +63,9 @@ func course(b *mailbox.Box, turn mailbox.Turn, r *run, ends ...int64) (steps str
 		m, step := turn.Next(r)
 		switch step {
 		case mailbox.Done:
+			if b.StopWaits() {
+				steps += " stop waits"
+			}
 			return strings.TrimSpace(steps)
 		case mailbox.Settle:
 			steps += " settle"
@@ -133,7 +136,7 @@ func TestOrder(t *testing.T) {
 			run{stops: true, awaits: true},
 			all,
 			[]int64{2},
-			"seal 2! settle",
+			"seal 2! settle stop waits",
 		},
 		{"a failing end waits for calls", []string{"1 token", "2 token failed", "3 skip", "4 token"}, run{awaits: true}, all, nil, "1"},
 		{"a failing end", []string{"1 token failed"}, run{}, all, nil, "1"},
@@ -143,7 +146,7 @@ func TestOrder(t *testing.T) {
 			run{stops: true, awaits: true},
 			all,
 			[]int64{2},
-			"seal 2! settle",
+			"seal 2! settle stop waits",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
