@@ -127,6 +127,10 @@ type Child struct {
 	// Kept is for a language that decides, with Leave of its answer to [Stopped], which runs continue when its own run is
 	// stopped. Without it, the engine cancels the run as soon as an ancestor is stopped.
 	Kept bool `json:"kept,omitempty"`
+	// Stop is, with Kept, the message that ends the run if its parent is ended from outside; nil if the parent leaves it.
+	// The engine sends it to all runs below as soon as a message that Stops is sent to one above. The language sends it in
+	// its turn, too.
+	Stop *Message `json:"stop,omitempty"`
 	// Reopen makes the engine reopen the run with this ID, if this run has begun it and it did not succeed. If it
 	// succeeded, the node ends with its output. If it cannot be reopened, the node fails as that run did.
 	Reopen bool `json:"reopen,omitempty"`

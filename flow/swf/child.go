@@ -39,6 +39,9 @@ func (b *batchTurn) startChild(d *decision.Decision, refused string) {
 	}
 	child := s.Run(id, d.Given("input"))
 	child.Kept = true // as the policy for children says
+	if b.start.ChildPolicy == PolicyTerminate {
+		child.Stop = s.termination()
+	}
 	b.add(flow.Spec{Name: name, Kind: flow.Nested, Report: true, Note: n.value(), Child: child})
 	b.memory.Children[name] = openChild{shorten(s.WorkflowID), event}
 }

@@ -66,6 +66,7 @@ func (t *turn) applyPolicy(policy string) {
 		child := t.memory.Children[node]
 		t.growth.Send = append(t.growth.Send, flow.Message{
 			ToKey: Key(t.start.Domain, child.WorkflowID), Kind: MessageExecution, Name: name,
+			Stops: name == terminateMessage && !t.abandoned,
 			Body: atom.MustEncode(delivery{
 				WorkflowID: t.start.WorkflowID, Initiated: child.Initiated, Abandoned: t.abandoned,
 			}),
@@ -73,11 +74,10 @@ func (t *turn) applyPolicy(policy string) {
 	}
 }
 
-// ChildTermination returns the message that terminates an execution because its parent was terminated. Its sender is
-// the run of the parent.
-func (s *Start) ChildTermination() flow.Message {
-	return flow.Message{
-		ToKey: Key(s.Domain, s.WorkflowID), Kind: MessageExecution, Name: terminateMessage,
+// termination returns the message that terminates a child because its parent was terminated.
+func (s *Start) termination() *flow.Message {
+	return &flow.Message{
+		Kind: MessageExecution, Name: terminateMessage,
 		Body: atom.MustEncode(delivery{WorkflowID: s.Parent.WorkflowID, Initiated: s.ParentInitiatedEventID}),
 	}
 }

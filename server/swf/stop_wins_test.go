@@ -15,17 +15,44 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestStopWins terminates an execution whose decider, and those of the executions below it, start a child in each task.
+// TestStopWins ends an execution whose decider, and those of the executions below it, start a child in each task: a client
+// terminates it, or an operator cancels its run.
 //
-// Guarantee (G9): A termination with the child policy TERMINATE wins: the executions below it, at any depth, are closed
-// faster than they start others.
+// Guarantee (G9): With the child policy TERMINATE, the end of an execution wins: the executions below it, at any depth, are
+// closed faster than they start others.
 //
 // Attack (AWS clients): TerminateWorkflowExecution of an execution whose descendants start children, 100 deep, and
 // never end.
 // Result: All close. Few start after it.
 func TestStopWins(t *testing.T) {
 	t.Parallel()
-	const depth, deciders, most = 100, 4, 12 // most executions that start after the termination
+	ends := map[string]func(t *testing.T, w *world, run string){
+		"terminated": func(t *testing.T, w *world, run string) {
+			t.Helper()
+			w.must(t, "TerminateWorkflowExecution", object{"domain": "d", "workflowId": "x0", "runId": run})
+		},
+		"cancelled": func(t *testing.T, w *world, run string) {
+			t.Helper()
+			err := engine.Send(t.Context(), w.store, run, engine.Cancel("enough"))
+			if err == nil {
+				_, err = engine.Await(t.Context(), w.store, run)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopWins(t, end)
+		})
+	}
+}
+
+func stopWins(t *testing.T, end func(t *testing.T, w *world, run string)) {
+	t.Helper()
+	const depth, deciders, most = 100, 4, 30 // most executions that start after the termination
 	w := newWorld(t, swf.Config{})
 	w.types(t)
 	root := w.start(t, "x0")
@@ -55,7 +82,7 @@ func TestStopWins(t *testing.T) {
 		deciding.Go(decide)
 	}
 	<-deep
-	w.must(t, "TerminateWorkflowExecution", object{"domain": "d", "workflowId": "x0", "runId": root})
+	end(t, w, root)
 	before := born.Load()
 	for open := true; open; {
 		open = false

@@ -11,8 +11,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A descent cancels the runs below the child runs that a run no longer waits for. If each of them cancelled its own
-// children only when its own turn came, the lowest ones would begin further runs meanwhile, and faster.
+// A descent ends the runs below the child runs that a run no longer waits for, and below those that its language ends. If
+// each of them ended its own children only when its own turn came, the lowest ones would begin further runs meanwhile,
+// and faster.
 //
 // A descent only comes earlier than those turns: if the process dies, or a run begins a child during the descent, that
 // run cancels its children in its turn, with a descent of its own.
@@ -20,14 +21,16 @@ type descent struct {
 	*run
 
 	deep    bool   // the run was cancelled by a descent, so its children probably were, too
-	dropped []told // child runs that the pending checkpoint cancels
+	dropped []told // child runs that the pending checkpoint ends
 }
 
-// told is a run that was sent a request to cancel it, or will be with the next batch.
+// told is a run that was sent a message that ends it, or will be with the next batch.
 type told struct {
-	run  string
-	undo bool // the run is undone, and so are those below it, as far as they have an undo
-	sent bool
+	run      string // "" for the open run with the key
+	key      string
+	undo     bool // the run is undone, and so are those below it, as far as they have an undo
+	language bool // the language of its parent ends it, so only what a language ends is below it
+	sent     bool
 }
 
 // descentBatch is how many runs a descent cancels with one commit.
@@ -37,6 +40,15 @@ const descentBatch = 200
 func drop(id string, undo, deep bool) (storage.Message, error) {
 	why := inbox.Cancelled("its parent run no longer waits for it")
 	return (&inbox.Command{Kind: inbox.Cancel, Why: why, Undo: undo, Deep: deep}).Message(id)
+}
+
+// end takes in the messages of a language that end runs. The next commit sends them.
+func (d *descent) end(messages []flow.Message) {
+	for i := range messages {
+		if messages[i].Stops {
+			d.dropped = append(d.dropped, told{key: messages[i].ToKey, language: true, sent: true})
+		}
+	}
 }
 
 // wasTold reports whether a descent has cancelled a child run already.
@@ -62,7 +74,7 @@ func (d *descent) wasTold(id string, undo bool) (bool, error) {
 	}
 }
 
-// descend cancels the runs below those that the last commit has cancelled: parents before children, so that a run hears
+// descend ends the runs below those that the last commit has ended: parents before children, so that a run hears
 // of it before it hears of the end of a child.
 func (d *descent) descend() error {
 	queue := d.dropped
@@ -73,6 +85,15 @@ func (d *descent) descend() error {
 		for len(queue) > 0 && len(batch) < descentBatch {
 			at := queue[0]
 			queue = queue[1:]
+			if at.run == "" {
+				run, err := d.env.Store.OpenRun(d.storing, at.key)
+				if errors.Is(err, storage.ErrNotFound) {
+					continue
+				} else if err != nil {
+					return d.Wrap(err)
+				}
+				at.run = run
+			}
 			below, messages, err := d.below(&at)
 			if err != nil {
 				return d.Wrap(err)
@@ -95,7 +116,7 @@ func (d *descent) descend() error {
 	return nil
 }
 
-// below returns the runs for which a run waits in order to go forward, and the messages that cancel them.
+// below returns the runs for which a run waits in order to go forward, and the messages that end them.
 func (d *descent) below(at *told) (below []told, messages []storage.Message, err error) {
 	atoms, err := d.env.Store.Atoms(d.storing, at.run, storage.AtomQuery{Live: true})
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
@@ -104,7 +125,18 @@ func (d *descent) below(at *told) (below []told, messages []storage.Message, err
 	for i := range atoms {
 		a := &atoms[i]
 		id, awaited := backend.BegunBy(at.run, a)
-		if !awaited || a.State != states.TaskRunning || isKept(a) {
+		if !awaited || a.State != states.TaskRunning {
+			continue
+		}
+		kept, stop := keptBy(a)
+		switch {
+		case stop != nil:
+			below = append(below, told{run: id, language: true})
+			messages = append(messages, storage.Message{
+				Run: id, From: at.run, Kind: stop.Kind, Name: stop.Name, Body: stop.Body,
+			})
+			continue
+		case kept, at.language:
 			continue
 		}
 		undo := at.undo && a.Undo == storage.UndoReverts
@@ -117,10 +149,14 @@ func (d *descent) below(at *told) (below []told, messages []storage.Message, err
 	return below, messages, nil
 }
 
-// isKept reports whether the language of the run decides what becomes of the child run of an atom.
-func isKept(a *storage.Atom) bool {
+// keptBy reports whether the language of the run decides what becomes of the child run of an atom, and with which message
+// it ends that run; nil if it does not.
+func keptBy(a *storage.Atom) (kept bool, stop *flow.Message) {
 	var spec flow.Spec
-	return a.Spec != nil && a.Spec.Decode(&spec) == nil && spec.Child != nil && spec.Child.Kept
+	if a.Spec == nil || a.Spec.Decode(&spec) != nil || spec.Child == nil || !spec.Child.Kept {
+		return false, nil
+	}
+	return true, spec.Child.Stop
 }
 
 // tellAll sends messages, except to runs that do not exist any more.

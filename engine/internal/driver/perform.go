@@ -181,6 +181,7 @@ func (d *Driver) take(cmd *scheduler.Command) {
 		d.Draft.Timer("", storage.TimerDeadline, cmd.Due)
 	case scheduler.Tell:
 		d.tell(cmd)
+		d.children.descent.end(cmd.Messages)
 	case scheduler.Label:
 		d.label(cmd)
 	case scheduler.NeedPerson:
