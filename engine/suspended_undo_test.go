@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -349,6 +351,44 @@ func TestSuspendBesideCommand(t *testing.T) {
 		t.Log(<-served)
 		if run, err := eng.Store().Run(t.Context(), "r"); err != nil || run.Outcome != storage.Cancelled {
 			t.Errorf("the run is %v, %v, %v; want that it was cancelled", run.State, run.Outcome, err)
+		}
+	})
+}
+
+// A resumer resumes a run as soon as it is seen at rest, before that is answered.
+type resumer struct {
+	backend.Store
+
+	resume func()
+	once   sync.Once
+}
+
+func (r *resumer) Run(ctx context.Context, id string) (storage.Run, error) {
+	run, err := r.Store.Run(ctx, id)
+	if err == nil && run.State == states.FlowSuspended {
+		r.once.Do(r.resume)
+		return r.Store.Run(ctx, id)
+	}
+	return run, err
+}
+
+// TestSuspendOnce suspends a run whose owner accepts that, and which somebody resumes before Suspend has seen it at rest:
+// the command was carried out, and is not given again.
+func TestSuspendOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &resumer{Store: memstore.New()}
+		eng := newEngine(t, flow.Linear("f", atom.Pair("w",
+			func(context.Context, struct{}) (int, error) { return 0, atom.ErrDeferred }, nil, atom.Deferrable(atom.Deferral{}))),
+			engine.WithStore(store.Store))
+		store.resume = func() {
+			if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+				t.Error(err)
+			}
+		}
+		go func() { _, _ = eng.Run(t.Context(), "r") }()
+		synctest.Wait()
+		if run, err := engine.Suspend(t.Context(), store, "r"); err != nil || run.Hold || run.State != states.FlowRunning {
+			t.Errorf("the run is %v, %v; want that it goes on", run.State, err)
 		}
 	})
 }
