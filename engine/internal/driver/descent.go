@@ -11,9 +11,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A descent ends the runs below the child runs that a run no longer waits for, and below those that its language ends. If
-// each of them ended its own children only when its own turn came, the lowest ones would begin further runs meanwhile,
-// and faster.
+// A descent ends the runs below the child runs that a run no longer waits for, and below those that its language ends.
+// If each of them ended its own children only when its own turn came, the lowest ones would begin further runs
+// meanwhile, and faster.
 //
 // A descent only comes earlier than those turns: if the process dies, or a run begins a child during the descent, that
 // run cancels its children in its turn, with a descent of its own.
@@ -149,8 +149,8 @@ func (d *descent) below(at *told) (below []told, messages []storage.Message, err
 	return below, messages, nil
 }
 
-// keptBy reports whether the language of the run decides what becomes of the child run of an atom, and with which message
-// it ends that run; nil if it does not.
+// keptBy reports whether the language of the run decides what becomes of the child run of an atom, and with which
+// message it ends that run; nil if it does not.
 func keptBy(a *storage.Atom) (kept bool, stop *flow.Message) {
 	var spec flow.Spec
 	if a.Spec == nil || a.Spec.Decode(&spec) != nil || spec.Child == nil || !spec.Child.Kept {

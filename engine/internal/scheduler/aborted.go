@@ -19,8 +19,8 @@ type aborted struct {
 	Accepted []string `json:"accepted,omitempty"`
 }
 
-func (a *aborted) add(b aborted) {
-	a.All, a.Accepted = append(a.All, b.All...), append(a.Accepted, b.Accepted...)
+func (a aborted) and(b aborted) aborted {
+	return aborted{append(a.All, b.All...), append(a.Accepted, b.Accepted...)}
 }
 
 // tell gives a cause the paths.
@@ -38,11 +38,10 @@ func (s *Scope) aborted() (a aborted) {
 	if s.left == nil {
 		return a
 	}
-	a.Accepted = s.left.Accepted
+	a.Accepted = slices.Clone(s.left.Accepted)
 	for _, name := range s.left.Open {
 		a.All = append(a.All, s.Inside(name))
-		below := s.left.Below[name]
-		a.add(below)
+		a = a.and(s.left.Below[name])
 	}
 	return a
 }
@@ -59,7 +58,7 @@ func (n *Node) abort(child *Scope) {
 func (n *Node) aborted() (a aborted) {
 	slices.SortFunc(n.ended, func(a, b abortedChild) int { return cmp.Compare(a.index, b.index) })
 	for _, c := range n.ended {
-		a.add(c.aborted)
+		a = a.and(c.aborted)
 	}
 	return a
 }

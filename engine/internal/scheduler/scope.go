@@ -154,7 +154,8 @@ func (s *Scheduler) stopNode(n *Node) {
 		s.waitExternal(&n.Unit)
 		s.withdraw(&n.Unit)
 	default:
-		n.accepted = n.byToken && (n.Rec.Ended == flow.EndValue || n.Rec.Ended == flow.EndFailure) // its language was not told
+		// Its end was accepted, and its language was not told.
+		n.accepted = n.byToken && (n.Rec.Ended == flow.EndValue || n.Rec.Ended == flow.EndFailure)
 		s.voidNode(n)
 	}
 }
