@@ -44,6 +44,12 @@ func (l *lastCheck) check(ctx context.Context, store backend.WriteChecker) error
 // Memory returns how much memory the process uses, and its budget.
 func (c *Conductor) Memory() engine.Memory { return c.server.Memory() }
 
+// Slots returns how many runs the conductor drives at the same time, see [engine.WithSlots].
+func (c *Conductor) Slots() int { return c.server.Slots() }
+
+// Driving returns how many runs the conductor drives now.
+func (c *Conductor) Driving() int { return c.server.Driving() }
+
 // Ready returns nil if the conductor serves and its store answers and accepts writes; otherwise it returns the
 // reason. A conductor that drains is not ready. A conductor that has reached its memory budget is not ready either,
 // see [engine.Limits]. The write that proves readiness is at most a second old.

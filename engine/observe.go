@@ -29,18 +29,19 @@ const (
 // An Event is passed to observers after the change that it reports was committed. Secrets in its values are masked,
 // see [atom.Secret].
 type Event struct {
-	Run      string        // id of the run
-	Flow     string        // name of the run's flow
-	Path     string        // path of the atom; "" means the run itself
-	Kind     EventKind     // what happened
-	From, To string        // states before and after, as texts
-	Attempt  int           // attempt of the atom, or of its revert, counted from 1
-	Failure  *atom.Failure // why the attempt failed, if To is FAILURE, RETRYING or REVERT_FAILURE, and for RevertDelayed
-	Due      time.Time     // if To is a wait: when it ends; for RevertDelayed: when the next attempt starts
-	Timer    bool          // the node is a timer
-	Inner    bool          // the node only provides structure: a fork, a child of a fork, or the root of a growing flow
-	Reverts  bool          // the atom can be undone
-	Result   atom.Value    // result of the atom, if To is SUCCESS
+	Run      string    // id of the run
+	Flow     string    // name of the run's flow
+	Path     string    // path of the atom; "" means the run itself
+	Kind     EventKind // what happened
+	From, To string    // states before and after, as texts
+	Attempt  int       // attempt of the atom, or of its revert, counted from 1
+	// Why the attempt failed, if To is FAILURE, RETRYING or REVERT_FAILURE, and for RevertDelayed; why a run has failed.
+	Failure *atom.Failure
+	Due     time.Time  // if To is a wait: when it ends; for RevertDelayed: when the next attempt starts
+	Timer   bool       // the node is a timer
+	Inner   bool       // the node only provides structure: a fork, a child of a fork, or the root of a growing flow
+	Reverts bool       // the atom can be undone
+	Result  atom.Value // result of the atom, if To is SUCCESS
 	// LanguageEvent: type of the event; RunDetached: id of the child run; PlaceAwaited: the limit.
 	Name     string
 	Progress float64       // ProgressMade: from 0 to 1

@@ -84,6 +84,15 @@ func (s *Server) Memory() Memory { return s.engine.Memory() }
 // Slots returns how many runs the server drives at the same time, see [WithSlots].
 func (s *Server) Slots() int { return s.slots }
 
+// Driving returns how many of the slots are taken: how many runs the server drives now.
+func (s *Server) Driving() int {
+	serving := s.serving.Load()
+	if serving == nil {
+		return 0
+	}
+	return serving.slots.limit - serving.slots.left()
+}
+
 // Offers returns what this process offers to runs, see [WithOffers].
 func (s *Server) Offers() map[string]string { return maps.Clone(s.offers) }
 

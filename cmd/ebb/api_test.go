@@ -217,6 +217,9 @@ func (w *apiWorld) readsOf(id string) {
 		w.Errorf("it groups %v", groups)
 	}
 	w.ask(http.StatusBadRequest, http.MethodGet, "counts", "by=flo", "")
+	if one := list(get("processes", ""), "processes"); len(one) == 0 || one[0].(map[string]any)["state"] != "alive" {
+		w.Errorf("the processes are %v", one)
+	}
 	if waiting := get("waiting", ""); waiting["open"] != 0.0 {
 		w.Errorf("it says that %v wait", waiting)
 	}

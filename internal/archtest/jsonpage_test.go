@@ -23,7 +23,7 @@ var jsonObjects = []struct {
 }{
 	{"internal/inspect", []string{
 		"Run", "Summary", "Atom", "Visit", "Attempt", "Entry", "Event", "Why", "Wait", "Wake", "FailedState", "LastState",
-		"Message", "Owner", "Deaths", "Failure", "Waiting", "WaitGroup", "Job", "Schedule", "Limit", "AuditLine",
+		"Message", "Owner", "Deaths", "Failure", "Waiting", "WaitGroup", "Job", "Schedule", "Limit", "AuditLine", "Process",
 	}},
 	{"worker", []string{"Task", "Revert"}},
 }

@@ -22,4 +22,6 @@ type Owners interface {
 	Evictions() int64
 	// Owners returns the processes that own runs or recently owned runs.
 	Owners(ctx context.Context) ([]storage.Owner, error)
+	// OwnedRuns returns how many runs each owner drives, by its ID, also an owner that has died.
+	OwnedRuns(ctx context.Context) (map[string]int, error)
 }

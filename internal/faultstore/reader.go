@@ -120,6 +120,10 @@ func (f *store) Purge(ctx context.Context, runs ...string) (int, error) {
 	return answer(ctx, f, Call{Method: "Purge"}, func() (int, error) { return f.Store.Purge(ctx, runs...) })
 }
 
+func (f *store) OwnedRuns(ctx context.Context) (map[string]int, error) {
+	return answer(ctx, f, Call{Method: "OwnedRuns"}, func() (map[string]int, error) { return f.Store.OwnedRuns(ctx) })
+}
+
 func (f *store) Owners(ctx context.Context) ([]storage.Owner, error) {
 	return answer(ctx, f, Call{Method: "Owners"}, func() ([]storage.Owner, error) { return f.Store.Owners(ctx) })
 }

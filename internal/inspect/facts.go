@@ -1,8 +1,10 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -20,6 +22,7 @@ type facts struct {
 	present []engine.Presence   // what the servers that live say about themselves
 	pollers map[string][]string // names of the workers that ask for the work of each queue
 	barred  string              // why the database takes no writes; "" if it does, or if that is not known
+	faults  map[string]string   // why processes cannot use the database, by the ID of the owner, as they recorded
 }
 
 func readFacts(ctx context.Context, store backend.Store) (f facts, err error) {
@@ -38,7 +41,17 @@ func readFacts(ctx context.Context, store backend.Store) (f facts, err error) {
 			f.present = append(f.present, p)
 		}
 	}
-	f.pollers = pollersOf(store, f.present)
+	f.pollers, f.faults = pollersOf(store, f.present), map[string]string{}
+	for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: ProcessRecords}) {
+		if err != nil {
+			return f, err
+		}
+		var p ProcessRecord
+		if o := f.owner(record.Key); o != nil && o.Alive && record.Body.Decode(&p) == nil && p.Fault != "" {
+			since := p.Since.UTC().Format(time.RFC3339)
+			f.faults[o.ID] = fmt.Sprintf("%s since %s, as %s has recorded", p.Fault, since, ownerOf(o))
+		}
+	}
 	if bars, can := store.(backend.WriteBars); can {
 		f.barred, err = bars.Barred(ctx)
 	}
@@ -97,7 +110,8 @@ func (f *facts) refusalOf(ctx context.Context, store storage.NamedRecords, run *
 // place adds to a diagnosis which processes drive the run, or may take it up.
 func (f *facts) place(w *Diagnosis, refusal *RunRefusal) {
 	run := &w.Run
-	w.Owner, w.Pollers, w.Refusal, w.Barred = f.owner(run.Owner), f.pollers, refusal, f.barred
+	w.Owner, w.Pollers, w.Refusal = f.owner(run.Owner), f.pollers, refusal
+	w.Barred = cmp.Or(f.barred, f.faults[run.Owner])
 	if run.Hold || run.State.Ended() || run.State == states.FlowSuspended {
 		return
 	}

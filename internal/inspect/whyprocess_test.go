@@ -56,6 +56,19 @@ var processStops = map[string]stop{
 		kind: inspect.WaitsForProcess, why: `It (is due since DATE \(.*\)|could go on), and no process serves its flow order\. .*`,
 		page: "The process of the run has died, and no other serves the flow",
 	},
+	"process cannot write": {
+		build: func(w *world) {
+			w.begun(flow.Linear("order", blocks()))
+			_, err := w.store.WriteRecords(w.Context(), storage.RecordWrite{
+				Kind: inspect.ProcessRecords, Key: w.store.Owner().ID, Was: storage.AnyRevision,
+				Body: atom.MustEncode(inspect.ProcessRecord{Fault: "disk_full", Since: time.Now()}),
+			})
+			w.must(err)
+		},
+		kind: inspect.WaitsForDatabase,
+		why:  `The database takes no writes: disk_full since .*, as process \d+ on \S* has recorded\. Nothing goes on until it does\.`,
+		page: "The process that drives the run cannot write the database",
+	},
 	"stopped process": {
 		build: func(w *world) {
 			w.begun(flow.Linear("order", blocks()))

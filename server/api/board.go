@@ -130,6 +130,16 @@ func pauseSchedule(verb string, paused bool) func(*api, *call) (any, error) {
 	}
 }
 
+// Processes are those that use the database, or did so until lately: those that live first.
+type Processes struct {
+	Processes []inspect.Process `json:"processes"`
+}
+
+func (a *api) processes(c *call) (any, error) {
+	list, err := inspect.Processes(c.Context(), a.store)
+	return Processes{list}, err
+}
+
 // Limits are all limits, ordered by flow and label.
 type Limits struct {
 	Limits []inspect.Limit `json:"limits"`

@@ -74,6 +74,8 @@ func reads() []route {
 			param{"command", "string", "revert, cancel or retry; revert if left out"},
 			param{"to", "string", "revert: only what would be undone after this atom"},
 			param{"from", "string", "retry: path of the atom to resume from"}),
+		get("processes", "listProcesses", "Processes that use the database, or did so until lately", Processes{},
+			(*api).processes),
 		get("jobs", "listJobs", "Jobs, in the order in which they are claimed", Jobs{}, (*api).jobs,
 			param{"state", "string", "only jobs in this state" + mayRepeat}, after, limit),
 		get("jobs/{job}", "getJob", "A job", inspect.Job{}, (*api).job),

@@ -80,18 +80,22 @@ func slots(l *inspect.LimitUse) node {
 }
 
 func (c *console) processes(ctx context.Context, v *visit) (*tableBody, error) {
-	owners, err := c.store.Owners(ctx)
+	list, err := inspect.Processes(ctx, c.store)
 	b := &tableBody{
-		Heads: []string{"Host", "Process", "Alive", "Started", "Seen"}, Empty: "No process has the database open.",
+		Heads: []string{"Host", "Process", "State", "Runs", "Slots", "Offers", "Version", "Address", "Started", "Seen"},
+		Empty: "No process has the database open.",
 	}
-	for i := range owners {
-		o := &owners[i]
-		alive := say("yes")
-		if !o.Alive {
-			alive = say("no: it has died")
+	for i := range list {
+		p := &list[i]
+		var slots node = none
+		if p.Serves {
+			slots = words(strings.TrimSpace(strconv.Itoa(p.Slots) + " " + p.Busy))
 		}
+		version := p.Version + " " + p.Revision[:min(len(p.Revision), shortRevision)]
 		b.Rows = append(b.Rows, []node{
-			words(o.Host), words(strconv.Itoa(o.PID)), alive, exact(o.Started), moment(o.Seen, v.now),
+			words(p.Host), words(strconv.Itoa(p.PID)), words(strings.TrimSpace(p.State + " " + p.Fault)),
+			words(strconv.Itoa(p.Runs)), slots, labelNodes(p.Offers), words(version), words(p.Address), exact(p.Started),
+			moment(p.Seen, v.now),
 		})
 	}
 	if err != nil {
@@ -100,6 +104,9 @@ func (c *console) processes(ctx context.Context, v *visit) (*tableBody, error) {
 	b.Below, err = c.workers(ctx)
 	return b, err
 }
+
+// shortRevision is how many characters of a commit are enough.
+const shortRevision = 12
 
 // workers shows which workers ask for the work of which queues.
 func (c *console) workers(ctx context.Context) (node, error) {

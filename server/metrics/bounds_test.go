@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
@@ -75,6 +76,9 @@ func TestNamesAreBounded(t *testing.T) {
 		m.Observe(engine.Event{Kind: engine.AtomChanged, Flow: flow, Path: path, To: states.TaskSuccess.String()})
 		m.Observe(engine.Event{Kind: engine.AtomChanged, Flow: flow, Path: path, To: states.TaskRetrying.String()})
 		m.Observe(engine.Event{Kind: engine.FlowChanged, Flow: flow, To: states.FlowSuccess.String()})
+		failure := &atom.Failure{Code: flow + path}
+		m.Observe(engine.Event{Kind: engine.FlowChanged, Flow: flow, To: states.FlowFailure.String(), Failure: failure})
+		m.Observe(engine.Event{Kind: engine.FlowChanged, Flow: ownFlows + path, To: states.FlowFailure.String(), Failure: failure})
 	}
 	for i := range 2 * maxAtoms {
 		observe("a", fmt.Sprint("Ship[", i, "]/Pack#", i))
@@ -85,12 +89,15 @@ func TestNamesAreBounded(t *testing.T) {
 		what      string
 		got, want int
 	}{
-		{"flows of runs", series(m.runs), maxFlows + 1},
+		{"flows of runs", series(m.runs), 2 * (maxFlows + 1)},
 		{"flows of retries", series(m.retries), maxFlows + 1},
 	} {
 		if c.got != c.want {
 			t.Errorf("%d %s; want %d", c.got, c.what, c.want)
 		}
+	}
+	if n := series(m.failures); n < maxCodes || n > maxCodes+maxFlows+1 {
+		t.Errorf("%d series of failures", n)
 	}
 	if n := series(m.atoms); n > maxAtoms+maxFlows+1 {
 		t.Errorf("%d series of atoms", n)

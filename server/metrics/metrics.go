@@ -25,10 +25,13 @@ type Metrics struct {
 	checkpoints prometheus.Histogram
 	fenced      prometheus.Counter
 	written     prometheus.Histogram
+	failures    *prometheus.CounterVec
+	waited      prometheus.Histogram
 	sizes       sizes
 
 	flows namesSoFar // of runs
 	steps namesSoFar // of atoms, after the name of their flow
+	codes namesSoFar // of failures, after the name of their flow
 }
 
 // New returns metrics of a process that uses the store.
@@ -66,8 +69,17 @@ func New(store *sqlstore.Store) *Metrics {
 			Name: "ebb_run_written_bytes", Help: "Bytes of history and payloads that runs had written when they ended.",
 			Buckets: prometheus.ExponentialBuckets(1<<10, 8, 9), //nolint:mnd // 1 KiB to 16 GiB
 		}),
+		failures: count("ebb_run_failures_total",
+			"Runs that ended with a failure in this process, by its code. At most 500 codes have names of their own.",
+			"flow", "code"),
+		waited: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "ebb_job_wait_seconds",
+			Help:    "How long jobs had been ready to be claimed, as since they were posted, when this process claimed them.",
+			Buckets: prometheus.ExponentialBuckets(0.01, 4, 10), //nolint:mnd // 10 ms to 44 minutes
+		}),
 		flows: namesSoFar{most: maxFlows},
 		steps: namesSoFar{most: maxAtoms},
+		codes: namesSoFar{most: maxCodes},
 		sizes: sizes{of: map[string]int64{}},
 	}
 	for _, result := range []string{claimedResult, noneResult, errorResult} {
@@ -78,6 +90,7 @@ func New(store *sqlstore.Store) *Metrics {
 			func() float64 { return float64(n(store.Counts())) })
 	}
 	m.registry.MustRegister(m.runs, m.atoms, m.retries, m.claims, m.lost, m.checkpoints, m.fenced, m.written,
+		m.failures, m.waited,
 		&statusCollector{read: store.Status, deaths: func() int64 { return store.Deaths() }}, healthCollector{store.Health},
 		buildInfo(),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -110,7 +123,7 @@ const (
 	errorResult   = "error"
 )
 
-// ownFlows begins the names of flows of Ebb itself, such as that of a bulk command. Their atoms make no series.
+// ownFlows begins the names of flows of Ebb itself, such as that of a bulk command. They make no series.
 const ownFlows = "ebb."
 
 // maxScrapes bounds the number of concurrent requests for the metrics, because each answer is large.
@@ -130,10 +143,14 @@ func (m *Metrics) Handler() http.Handler {
 // Observe counts the events of an engine. Pass it to [engine.WithObserver].
 func (m *Metrics) Observe(ev engine.Event) {
 	switch {
+	case strings.HasPrefix(ev.Flow, ownFlows):
 	case ev.Kind == engine.FlowChanged && ev.From == states.FlowResuming.String(): // it was taken over, and continues
 	case ev.Kind == engine.FlowChanged && rests(ev.To):
 		m.runs.WithLabelValues(m.flow(ev.Flow), ev.To).Inc()
-	case ev.Kind != engine.AtomChanged || ev.Inner || ev.Timer || strings.HasPrefix(ev.Flow, ownFlows):
+		if ev.Failure != nil && ev.To != states.FlowSuspended.String() {
+			m.failures.WithLabelValues(m.code(ev.Flow, ev.Failure.Code)).Inc()
+		}
+	case ev.Kind != engine.AtomChanged || ev.Inner || ev.Timer:
 	case ev.To == states.TaskRetrying.String():
 		m.retries.WithLabelValues(m.flow(ev.Flow)).Inc()
 	default:

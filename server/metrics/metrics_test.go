@@ -106,6 +106,7 @@ func TestMetrics(t *testing.T) {
 	want[`ebb_claims_total{result="claimed"}`] = all
 	want[`ebb_claims_total{result="error"}`] = 0
 	want[`ebb_claim_lost_total`] = 0
+	want[`ebb_job_wait_seconds_count`] = all
 	want[`ebb_fenced_writes_total`] = 0
 	want[`ebb_largest_run_bytes`] = 0 // all have ended
 	want[`ebb_notify_received_total`] = 0
@@ -226,7 +227,7 @@ func TestPage(t *testing.T) {
 	}
 	defer func() { _ = store.Close() }()
 	m := New(store)
-	m.WatchMemory(func() engine.Memory { return engine.Memory{} })
+	m.Watch(&conductor.Conductor{})
 	database := slices.DeleteFunc(rowsOf(&statusCollector{}), func(row string) bool {
 		return strings.Contains(row, "_total") // what the process has counted
 	})
@@ -278,6 +279,9 @@ func fromHistories(t *testing.T, store *sqlstore.Store) map[string]float64 {
 		want[fmt.Sprintf(`ebb_runs_total{flow="trip",state=%q}`, run.State)]++
 		want[`ebb_checkpoint_seconds_count`] += float64(run.Seq)
 		want[`ebb_run_written_bytes_count`]++
+		if run.Failure != nil {
+			want[fmt.Sprintf(`ebb_run_failures_total{code=%q,flow="trip"}`, run.Failure.Code)]++
+		}
 		history, err := store.History(t.Context(), run.ID, 0, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,9 @@ const (
 	//limit:and {maxAtoms} | `(other)`
 	maxFlows = 500
 	maxAtoms = 1000 // of all flows together
+	//limit:memory codes of failures with names of their own in metrics (`server/metrics: TestNamesAreBounded`) | {} |
+	//limit:and `(other)`
+	maxCodes = 500 // of all flows together
 )
 
 // other is the name of all flows and atoms beyond the bounds.
@@ -59,4 +62,12 @@ func (m *Metrics) atom(flow, path string) (flowName, atomName string) {
 		return flow, other
 	}
 	return flow, name
+}
+
+// code returns the names of a flow and of the code of its run's failure in metrics.
+func (m *Metrics) code(flow, code string) (flowName, codeName string) {
+	if flow = m.flow(flow); !m.codes.has(flow + "\x00" + code) {
+		return flow, other
+	}
+	return flow, code
 }

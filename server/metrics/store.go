@@ -58,6 +58,14 @@ func (s *countingStore) ClaimJobs(ctx context.Context, q backend.JobClaim) ([]st
 		s.m.claims.WithLabelValues(noneResult).Inc()
 	default:
 		s.m.claims.WithLabelValues(claimedResult).Add(float64(len(list)))
+		now := s.Now()
+		for i := range list {
+			ready := list[i].Created
+			if list[i].NotUntil.After(ready) {
+				ready = list[i].NotUntil
+			}
+			s.m.waited.Observe(max(0, now.Sub(ready).Seconds()))
+		}
 	}
 	return list, err
 }

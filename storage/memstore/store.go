@@ -157,6 +157,21 @@ func (m *store) Owners(ctx context.Context) ([]storage.Owner, error) {
 	return out, nil
 }
 
+// OwnedRuns implements [backend.Owners.OwnedRuns].
+func (m *store) OwnedRuns(ctx context.Context) (map[string]int, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	counts := map[string]int{}
+	for _, r := range m.runs {
+		if r.head.Owner != "" {
+			counts[r.head.Owner]++
+		}
+	}
+	return counts, nil
+}
+
 // ownerOf returns the owner with that id. The owner is alive, because only open stores own runs.
 func (m *memory) ownerOf(id string) storage.Owner {
 	for _, s := range m.owners {

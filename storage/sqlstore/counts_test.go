@@ -43,3 +43,27 @@ func TestCounts(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCountedBytes: on a server too, where one statement writes the arguments of many rows, the bytes are those of the
+// values.
+func TestCountedBytes(t *testing.T) {
+	t.Parallel()
+	for name, store := range map[string]*sqlstore.Store{
+		"file": open(t, filepath.Join(t.TempDir(), "counted.db")), "server": openServer(t, migrated(t)),
+	} {
+		steps, before := newStepper(t, store, "a"), store.Counts().Bytes
+		const commits = 20
+		for range commits {
+			if err := steps.step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// A result is in the record and in the history.
+		if got := (store.Counts().Bytes - before) / commits; got < 300 || got > 3000 {
+			t.Errorf("%s: a step of two results of 100 bytes wrote %d", name, got)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -111,7 +111,7 @@ func (k *leaseRenewer) looksForDead() bool {
 }
 
 // holds reports whether an owner on a server must keep its runs. asked and answered are the times of the query for
-// its row. An owner that resigned has a lease of zero.
+// its row. An owner that resigned, or was declared dead, has no lease above 0.
 func (k *leaseRenewer) holds(r *ownerRow, asked, answered time.Time) bool {
 	k.compare(asked, answered, r.Clock)
 	silent := k.watch.Silent(r.kept(), asked, answered)

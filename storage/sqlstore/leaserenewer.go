@@ -84,7 +84,8 @@ ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, lease = excluded.lease`
 	// renewOwner returns no row if another process has declared the owner dead.
 	renewOwner = `UPDATE owners SET seen = clock.now, lease = clock.now + $1 FROM (SELECT ` + serverClock + ` AS now) clock
 WHERE id = $2 AND lease > 0 RETURNING seen`
-	resignOwner = `UPDATE owners SET lease = 0 WHERE id = $1`
+	// A lease of 0 is that of an owner that was declared dead.
+	resignOwner = `UPDATE owners SET lease = -1 WHERE id = $1`
 	forgetOwner = `DELETE FROM owners WHERE lease < ` + serverClock +
 		` - $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE owner = owners.id AND owner <> '')`
 )

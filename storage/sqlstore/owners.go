@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/storage"
@@ -42,7 +43,9 @@ type ownerRow struct {
 }
 
 func (r *ownerRow) owner() storage.Owner {
-	return storage.Owner{ID: r.ID, Host: r.Host, PID: r.PID, Started: r.Started.time(), Seen: r.Seen.time()}
+	return storage.Owner{
+		ID: r.ID, Host: r.Host, PID: r.PID, Started: r.Started.time(), Seen: r.Seen.time(), Ended: r.Lease < 0,
+	}
 }
 
 // Owner implements [backend.Owners.Owner]. If the store was opened with [ReadOnly], it returns the zero Owner.
@@ -86,10 +89,38 @@ func (s *store) Owners(ctx context.Context) ([]storage.Owner, error) {
 		} else if err != nil {
 			return nil, err
 		}
+		if s.server == nil && o.Alive { // by its lock, and it renews no lease
+			o.Seen = time.UnixMicro(time.Now().UnixMicro()).UTC()
+		}
 		o.Stopped = o.Alive && o.PID != os.Getpid() && o.Host == host && filelock.Process(o.PID).Stopped()
 		out = append(out, o)
 	}
 	return out, nil
+}
+
+// OwnedRuns implements [backend.Owners.OwnedRuns].
+func (s *store) OwnedRuns(ctx context.Context) (counts map[string]int, err error) {
+	err = s.glance(ctx, func(r *session) (err error) {
+		counts, err = ownedRuns(ctx, r)
+		return err
+	})
+	return counts, err
+}
+
+// ownedRuns counts the runs that have an owner.
+func ownedRuns(ctx context.Context, r *session) (map[string]int, error) {
+	var owned []struct {
+		Owner string
+		Runs  int
+	}
+	if err := r.All(ctx, &owned, countOwned); err != nil {
+		return nil, err
+	}
+	counts := make(map[string]int, len(owned))
+	for _, o := range owned {
+		counts[o.Owner] = o.Runs
+	}
+	return counts, nil
 }
 
 // Evictions implements [backend.Owners.Evictions].

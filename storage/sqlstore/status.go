@@ -162,19 +162,16 @@ func (st *Status) read(ctx context.Context, r *session, alive map[string]bool) (
 
 // readOwned reads which runs have an owner. A run whose owner has died waits for another process, as one that is due.
 func (st *Status) readOwned(ctx context.Context, r *session, alive map[string]bool) error {
-	var owned []struct {
-		Owner string
-		Runs  int
-	}
-	if err := r.All(ctx, &owned, countOwned); err != nil {
+	owned, err := ownedRuns(ctx, r)
+	if err != nil {
 		return err
 	}
-	for _, o := range owned {
-		if alive[o.Owner] {
-			st.Driven += o.Runs
+	for owner, n := range owned {
+		if alive[owner] {
+			st.Driven += n
 			continue
 		}
-		rows, err := each[foundRow](ctx, r, someOwned, o.Owner)
+		rows, err := each[foundRow](ctx, r, someOwned, owner)
 		if err != nil {
 			return err
 		}
@@ -185,7 +182,7 @@ func (st *Status) readOwned(ctx context.Context, r *session, alive map[string]bo
 		if since := row.Since.time(); st.Undriven.Count == 0 || since.Before(st.Undriven.Since) {
 			st.Undriven.ID, st.Undriven.Flow, st.Undriven.Since = row.ID, row.Flow, since
 		}
-		st.Undriven.Count = min(st.Undriven.Count+o.Runs, MaxFound)
+		st.Undriven.Count = min(st.Undriven.Count+n, MaxFound)
 	}
 	return nil
 }

@@ -275,8 +275,11 @@ func (d *Driver) conclude(cmd *scheduler.Command) error {
 	over := *cmd
 	d.cycle.over = &over
 	d.Draft.Dirty = true
-	defer d.endJob()
 	h := &d.Draft.Head
+	defer func() {
+		d.endJob()
+		d.notices.because(h.Failure)
+	}()
 	h.Release, h.Wakeups = true, d.released(cmd.FlowTo.Ended())
 	asks := h.Failure
 	if !h.AsksPerson() {

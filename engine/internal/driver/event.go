@@ -52,7 +52,7 @@ type Event struct {
 	Kind     EventKind
 	From, To string        // states before and after, as texts
 	Attempt  int           // attempt of the atom or, for RevertDelayed, of its revert
-	Failure  *atom.Failure // when To is FAILURE, RETRYING or REVERT_FAILURE, and of RevertDelayed
+	Failure  *atom.Failure // when To is FAILURE, RETRYING or REVERT_FAILURE, of RevertDelayed, and why a run failed
 	Due      time.Time     // if To is a wait: when it ends; for RevertDelayed: when the next attempt starts
 	Timer    bool          // the node is a timer
 	Inner    bool          // the node only provides structure: a fork, a child of a fork, or the root of a growing flow
@@ -83,6 +83,16 @@ func (r *run) note(ev Event) {
 	ev.Run, ev.Flow, ev.Time = r.Claim.Run, r.about.Flow, r.Draft.Now
 	ev.Result, ev.Details = r.secrets.Mask(ev.Path, ev.Result), r.secrets.Mask(ev.Path, ev.Details)
 	r.notices.list = append(r.notices.list, ev)
+}
+
+// because adds why the run came to rest to the event that says so.
+func (n *notices) because(failure *atom.Failure) {
+	for i := len(n.list) - 1; i >= 0; i-- {
+		if n.list[i].Kind == FlowChanged {
+			n.list[i].Failure = failure
+			return
+		}
+	}
 }
 
 // announce passes the collected events on.

@@ -21,7 +21,17 @@ func testOwners(t *testing.T, m Maker) {
 		t.Fatalf("owners are %+v and %+v", s.Owner(), other.Owner())
 	}
 	same(t, "owners", map[string]bool{s.Owner().ID: true, other.Owner().ID: true}, alive())
+	create(t, s, run("a"), run("b"))
+	begin(t, s, "a")
+	begin(t, other, "b")
+	owned := ask[map[string]int](t, "OwnedRuns")(s.OwnedRuns(t.Context()))
+	same(t, "OwnedRuns", map[string]int{s.Owner().ID: 1, other.Owner().ID: 1}, owned)
 	must(t, "Close", other.Close())
+	for _, o := range ask[[]storage.Owner](t, "Owners")(s.Owners(t.Context())) {
+		if o.ID == other.Owner().ID && !o.Ended {
+			t.Error("a closed store is said to have died")
+		}
+	}
 	if alive()[other.Owner().ID] {
 		t.Error("a closed store is said to be alive")
 	}

@@ -27,7 +27,7 @@ func (s subcommands) measure(ctx context.Context, opened backend.Store, w *servi
 		return &measuredStore{store: opened}, nil
 	}
 	m := metrics.New(file)
-	described, err := s.describe(ctx, file, w.skipWaits)
+	described, err := s.describe(ctx, file, w.serveFlags)
 	return &measuredStore{backend.Of(m.Store()), file, m, described}, err
 }
 
@@ -39,7 +39,7 @@ func (m *measuredStore) observe(ev engine.Event) {
 
 func (m *measuredStore) watchMemory(c *conductor.Conductor) {
 	if m.file != nil {
-		m.metrics.WatchMemory(c.Memory)
+		m.metrics.Watch(c)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/doctor"
 	"github.com/ebbflow/ebb/internal/buildinfo"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -30,21 +31,21 @@ const (
 // A description maintains the record from which ebb doctor reads what only this process knows.
 type description struct {
 	store  *sqlstore.Store
-	is     doctor.Process
+	is     inspect.ProcessRecord
 	latest sqlstore.Counts // after the record was written
 }
 
 // describe writes the record of a process that serves a database. It deletes the records of processes that died.
-func (s subcommands) describe(ctx context.Context, store *sqlstore.Store, skipsWaits bool) (*description, error) {
-	if skipsWaits {
+func (s subcommands) describe(ctx context.Context, store *sqlstore.Store, f *serveFlags) (*description, error) {
+	if f.skipWaits {
 		s.Logger().Warn(logevent.WaitsSkipped)
 	}
 	if err := doctor.Prune(ctx, store); err != nil {
 		return nil, err
 	}
 	version, revision, _ := buildinfo.Read()
-	d := &description{store: store, is: doctor.Process{
-		Version: version, Revision: revision, Go: runtime.Version(), SkipsWaits: skipsWaits,
+	d := &description{store: store, is: inspect.ProcessRecord{
+		Version: version, Revision: revision, Go: runtime.Version(), SkipsWaits: f.skipWaits, Address: f.listen.address,
 	}}
 	return d, d.write(ctx)
 }
@@ -60,7 +61,7 @@ func (d *description) write(ctx context.Context) error {
 		return err
 	}
 	_, err = d.store.WriteRecords(ctx, storage.RecordWrite{
-		Kind: doctor.Processes, Key: d.store.Owner().ID, Was: storage.AnyRevision, Body: body,
+		Kind: inspect.ProcessRecords, Key: d.store.Owner().ID, Was: storage.AnyRevision, Body: body,
 	})
 	d.latest = d.store.Counts()
 	return err
@@ -91,7 +92,7 @@ func (d *description) update(ctx context.Context) {
 // end deletes the record.
 func (d *description) end(ctx context.Context) error {
 	_, err := d.store.WriteRecords(ctx, storage.RecordWrite{
-		Kind: doctor.Processes, Key: d.store.Owner().ID, Was: storage.AnyRevision, Delete: true,
+		Kind: inspect.ProcessRecords, Key: d.store.Owner().ID, Was: storage.AnyRevision, Delete: true,
 	})
 	if errors.Is(err, storage.ErrClosed) {
 		return nil

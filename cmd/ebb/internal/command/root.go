@@ -48,9 +48,9 @@ func Root(s *session.Session) *cobra.Command {
 	add("Post and limit work", c.postCommand(), c.watchable(c.jobsCommand()), c.scheduleCommand(), c.limitCommand())
 	add("Command runs", c.suspendCommand(), c.cancelCommand(), c.revertCommand(), c.retryCommand(), c.skipCommand(),
 		c.signalCommand(), c.completeCommand(), c.bulkCommand())
-	add("See runs", c.watchable(c.listCommand()), c.watchable(c.waitingCommand()), c.watchable(c.showCommand()),
-		c.watchable(c.whyCommand()), c.historyCommand(), c.graphCommand(), c.auditCommand(), c.topCommand(),
-		c.consoleCommand())
+	add("See runs", c.watchable(c.listCommand()), c.watchable(c.waitingCommand()), c.watchable(c.processesCommand()),
+		c.watchable(c.showCommand()), c.watchable(c.whyCommand()), c.historyCommand(), c.graphCommand(),
+		c.auditCommand(), c.topCommand(), c.consoleCommand())
 	add("Keep the database", c.pruneCommand(), c.backupCommand(), c.migrateCommand(), c.doctorCommand())
 	add("Check definitions", c.validateCommand(), c.testCommand(), c.testStateCommand())
 	add("Begin and measure", c.demoCommand(), c.manCommand(), c.benchCommand(), c.versionCommand())

@@ -25,7 +25,8 @@ func (s subcommands) waitingCommand() *cobra.Command {
 		Long: `List what the runs that have not ended, and the jobs that are not claimed, wait for, in
 groups: a person, a process, an operator, a limit, workers of a queue, tokens, signals,
 events, messages, other runs, and times by how soon they come. Of each group it says how
-many runs wait, since when, and when the first wait ends. It looks at the oldest runs first, for a fraction of a second.`,
+many runs wait, since when, and when the first wait ends. It looks at the oldest runs first,
+for a fraction of a second.`,
 		Example: `  ebb waiting
   ebb waiting -o json`,
 		Args: cobra.NoArgs,

@@ -8,29 +8,12 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Processes is the kind of the records in which processes that serve a database describe themselves. The key of a
-// record is the ID of the owner, and its body a [Process].
-const Processes = "ebb.processes"
-
-// A Process is what only a process knows about itself.
-type Process struct {
-	Version    string `json:"version"`
-	Revision   string `json:"revision"`
-	Go         string `json:"go"`
-	SkipsWaits bool   `json:"skips_waits,omitzero"` // which is for tests
-
-	Commits int64 `json:"commits"` // transactions that changed rows
-	Writes  int64 `json:"writes"`  // writes in these transactions
-
-	Fault string    `json:"fault,omitzero"` // of the database, see [sqlstore.Health]; "" if the process meets none
-	Since time.Time `json:"since,omitzero"` // of the fault
-}
-
 // ill says that a process cannot use the database; "" if it can.
-func (p *Process) ill(o *storage.Owner) string {
+func ill(o *storage.Owner, p *inspect.ProcessRecord) string {
 	if p.Fault == "" {
 		return ""
 	}
@@ -41,9 +24,9 @@ func (p *Process) ill(o *storage.Owner) string {
 // Ill returns what the processes that serve a database have recorded about its faults, a sentence for each of them. A
 // process that can write nothing can record nothing: its log, /readyz and metrics say so.
 func Ill(ctx context.Context, store backend.Store) (says []string, err error) {
-	err = eachProcess(ctx, store, func(o *storage.Owner, p *Process) {
-		if ill := p.ill(o); ill != "" {
-			says = append(says, ill)
+	err = eachProcess(ctx, store, func(o *storage.Owner, p *inspect.ProcessRecord) {
+		if text := ill(o, p); text != "" {
+			says = append(says, text)
 		}
 	})
 	return says, err
@@ -56,13 +39,13 @@ func Prune(ctx context.Context, store backend.Store) error {
 		return err
 	}
 	var writes []storage.RecordWrite
-	for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: Processes}) {
+	for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: inspect.ProcessRecords}) {
 		if err != nil {
 			return err
 		}
 		if _, lives := alive[record.Key]; !lives {
 			writes = append(writes, storage.RecordWrite{
-				Kind: Processes, Key: record.Key, Was: storage.AnyRevision, Delete: true,
+				Kind: inspect.ProcessRecords, Key: record.Key, Was: storage.AnyRevision, Delete: true,
 			})
 		}
 	}
@@ -94,12 +77,12 @@ func (d *doctor) served(ctx context.Context, store backend.Store) error {
 }
 
 // eachProcess passes on what the processes that serve the database say about themselves.
-func eachProcess(ctx context.Context, store backend.Store, do func(*storage.Owner, *Process)) error {
+func eachProcess(ctx context.Context, store backend.Store, do func(*storage.Owner, *inspect.ProcessRecord)) error {
 	alive, err := living(ctx, store)
 	if err != nil {
 		return err
 	}
-	for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: Processes}) {
+	for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: inspect.ProcessRecords}) {
 		if err != nil {
 			return err
 		}
@@ -107,7 +90,7 @@ func eachProcess(ctx context.Context, store backend.Store, do func(*storage.Owne
 		if !lives {
 			continue
 		}
-		var p Process
+		var p inspect.ProcessRecord
 		if record.Body.Decode(&p) == nil { // d.records reports the others
 			do(&o, &p)
 		}
@@ -116,7 +99,7 @@ func eachProcess(ctx context.Context, store backend.Store, do func(*storage.Owne
 }
 
 // process reports about one process.
-func (d *doctor) process(o *storage.Owner, p *Process) {
+func (d *doctor) process(o *storage.Owner, p *inspect.ProcessRecord) {
 	d.metrics["process"] = map[string]float64{
 		fmt.Sprintf("ebb_build_info{go=%q,revision=%q,version=%q}", p.Go, p.Revision, p.Version): 1,
 		"ebb_commits_total": float64(p.Commits), "ebb_commit_writes_total": float64(p.Writes),
@@ -124,8 +107,8 @@ func (d *doctor) process(o *storage.Owner, p *Process) {
 	d.findf("process", OK, "", "%d on %s: ebb %s %s, %s; %s of %.1f writes, as of a minute ago",
 		o.PID, o.Host, p.Version, cmp.Or(p.Revision, "without revision"), p.Go, view.Count(int(p.Commits), "group commit"),
 		float64(p.Writes)/float64(max(p.Commits, 1)))
-	if ill := p.ill(o); ill != "" {
-		d.findf("writing", Wrong, "free space on the disk of the database, or end what keeps it from writing", "%s", ill)
+	if text := ill(o, p); text != "" {
+		d.findf("writing", Wrong, "free space on the disk of the database, or end what keeps it from writing", "%s", text)
 	}
 	if p.SkipsWaits {
 		d.findf("waits", Warning, "start it without --skip-waits, unless it serves tests",

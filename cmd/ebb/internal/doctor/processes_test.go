@@ -7,6 +7,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -16,12 +17,12 @@ func TestProcesses(t *testing.T) {
 	t.Parallel()
 	p := &patient{dsn: "sqlite:" + filepath.Join(t.TempDir(), "ebb.db")}
 	s := p.open(t)
-	describe := func(owner string, is Process) storage.RecordWrite {
-		return storage.RecordWrite{Kind: Processes, Key: owner, Was: storage.AnyRevision, Body: atom.MustEncode(is)}
+	describe := func(owner string, is inspect.ProcessRecord) storage.RecordWrite {
+		return storage.RecordWrite{Kind: inspect.ProcessRecords, Key: owner, Was: storage.AnyRevision, Body: atom.MustEncode(is)}
 	}
 	if _, err := s.WriteRecords(t.Context(),
-		describe("dead", Process{Version: "v0.0.1"}),
-		describe(s.Owner().ID, Process{Version: "v1.2.3", Go: "go1.99", Commits: 4, Writes: 10, SkipsWaits: true}),
+		describe("dead", inspect.ProcessRecord{Version: "v0.0.1"}),
+		describe(s.Owner().ID, inspect.ProcessRecord{Version: "v1.2.3", Go: "go1.99", Commits: 4, Writes: 10, SkipsWaits: true}),
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left []string
-	for record, err := range storage.EachRecord(t.Context(), s, storage.RecordQuery{Kind: Processes}) {
+	for record, err := range storage.EachRecord(t.Context(), s, storage.RecordQuery{Kind: inspect.ProcessRecords}) {
 		if err != nil {
 			t.Fatal(err)
 		}

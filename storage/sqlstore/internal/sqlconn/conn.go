@@ -254,7 +254,7 @@ const PageSize = 4096
 func (c *Conn) Post(ctx context.Context, check func(rows int64) error, query string, args ...any) error {
 	if c.dialect.Posts {
 		c.posted = append(c.posted, queued{query: query, args: args, check: check})
-		c.Changed++ // the real number is unknown until the answer
+		c.Count(1, args) // the real number of rows is unknown until the answer
 		return nil
 	}
 	res, err := c.execute(ctx, query, args)

@@ -21,7 +21,7 @@ type queued struct {
 // transaction is committed in either case.
 func (c *Conn) PostQuery(ctx context.Context, dest any, read func(error) error, query string, args ...any) error {
 	if c.dialect.Posts {
-		c.Changed++ // the real number is unknown until the answer
+		c.Count(1, args) // the real number of rows is unknown until the answer
 	}
 	return c.PostRead(ctx, dest, read, query, args...)
 }
