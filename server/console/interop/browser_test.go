@@ -32,6 +32,7 @@ var start = sync.OnceValues(func() (context.Context, error) {
 		chromedp.ExecPath(file), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("host-resolver-rules", "MAP *.example.org 127.0.0.1"), // as a site does that attacks by rebinding
 		chromedp.WSURLReadTimeout(time.Minute))
 	ctx, closeBrowser := chromedp.NewContext(allocator)
 	stopBrowser = func() { closeBrowser(); stop() }

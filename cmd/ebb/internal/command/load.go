@@ -46,6 +46,10 @@ func (s subcommands) load(ctx context.Context, store backend.Store, machines *sf
 
 // announce says what is served, where, and what was loaded.
 func (s subcommands) announce(ctx context.Context, store backend.Store, w *serving, loaded []string) error {
+	owners, err := store.Owners(context.WithoutCancel(ctx)) // a stop now is one in order
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
 	switch {
 	case w.url == "":
 		s.Noticef("serving")
@@ -64,10 +68,6 @@ func (s subcommands) announce(ctx context.Context, store backend.Store, w *servi
 		what = strings.Join(loaded, ", ")
 	}
 	s.Noticef("database: %s; loaded: %s", database, what)
-	owners, err := store.Owners(ctx)
-	if err != nil {
-		return exit.DatabaseError(err)
-	}
 	for i := range owners {
 		if o := &owners[i]; o.Alive && o.ID != store.Owner().ID {
 			s.Noticef("process %d on %s uses the same database", o.PID, o.Host)

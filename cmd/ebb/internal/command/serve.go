@@ -41,7 +41,8 @@ func (s subcommands) serveCommand() *cobra.Command {
 		Short: "Drive the due runs of a database, and the runs of posted jobs",
 		Long: `Drive all runs of a database that are due: runs whose wait has ended, runs whose process
 died, and the runs of posted jobs (ebb post). Definitions in FILEs are stored first, so
-that jobs can name them. Any number of processes may serve one database.
+that jobs can name them, and become state machines for clients of AWS Step Functions. Any
+number of processes may serve one database.
 
 SIGTERM or Ctrl-C drains: running tasks may end, nothing more is started, and other
 processes, or the next one, resume the runs. Nothing is suspended or undone.
