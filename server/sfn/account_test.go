@@ -115,6 +115,44 @@ func TestAnyAccount(t *testing.T) {
 	}
 }
 
+// TestReset begins anew for one account and for all, while executions run. Their names are free again.
+func TestReset(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sfn.Config{AnyAccount: true})
+	const waiting = `{"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": 3600, "End": true}}}`
+	load := func() {
+		if _, err := w.api.Load(t.Context(), definitionOf("shared", waiting), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load()
+	start := func(c *world, arn string) {
+		c.make(t, "CreateStateMachine", object{"name": "m", "definition": waiting, "roleArn": role, "publish": true})
+		c.must(t, "StartExecution", object{"stateMachineArn": arn + "m", "name": "x"}, nil)
+		c.must(t, "StartExecution", object{"stateMachineArn": arn + "shared", "name": "x"}, nil)
+		c.must(t, "CreateActivity", object{"name": "pack"}, nil)
+	}
+	one, two := w.as("111111111111", "us-east-1"), w.as("222222222222", "us-east-1")
+	const ofOne, ofTwo = "arn:aws:states:us-east-1:111111111111:stateMachine:", "arn:aws:states:us-east-1:222222222222:stateMachine:"
+	start(one, ofOne)
+	start(two, ofTwo)
+	if n, err := w.api.Reset(t.Context(), "111111111111"); n != 2 || err != nil {
+		t.Errorf("the account had %d executions, %v", n, err)
+	}
+	one.refuses(t, "DescribeStateMachine", object{"stateMachineArn": ofOne + "m"}, "StateMachineDoesNotExist")
+	one.refuses(t, "DescribeExecution", object{"executionArn": "arn:aws:states:us-east-1:111111111111:execution:shared:x"}, "ExecutionDoesNotExist")
+	two.must(t, "DescribeExecution", object{"executionArn": "arn:aws:states:us-east-1:222222222222:execution:m:x"}, nil)
+	start(one, ofOne)
+	if n, err := w.api.Reset(t.Context(), ""); n != 4 || err != nil {
+		t.Errorf("there were %d executions, %v", n, err)
+	}
+	if all := two.make(t, "ListStateMachines", object{}); len(all.StateMachines) > 0 {
+		t.Errorf("left are %v", all.StateMachines)
+	}
+	load()
+	start(two, ofTwo)
+}
+
 // TestLoad puts forward the definitions of an operator that are newer than the machine's, and no others.
 func TestLoad(t *testing.T) {
 	t.Parallel()

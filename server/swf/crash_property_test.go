@@ -98,7 +98,7 @@ func (c *crashClient) live(commits int, lost bool, calls int) {
 	}
 	over := make(chan error)
 	go func() { over <- driven.Run(ctx) }()
-	c.w = &world{api, handler, store}
+	c.w = &world{api: api, handler: handler, store: store}
 	if !c.registered {
 		c.registered = true
 		c.w.types(t)

@@ -27,6 +27,14 @@ type world struct {
 	api     *swf.Server
 	handler http.Handler
 	store   backend.Store
+	signed  string // Authorization of its requests; "" for none
+}
+
+// as returns a client whose requests are signed with an access key for a region.
+func (w *world) as(key, region string) *world {
+	other := *w
+	other.signed = "AWS4-HMAC-SHA256 Credential=" + key + "/20260102/" + region + "/swf/aws4_request, SignedHeaders=host, Signature=0"
+	return &other
 }
 
 // newWorld serves a store in memory for the time of a test. It completes the config.
@@ -51,7 +59,7 @@ func newWorld(t *testing.T, c swf.Config) *world {
 		}
 	}()
 	t.Cleanup(func() { stop(); <-done })
-	return &world{api, handler, store}
+	return &world{api: api, handler: handler, store: store}
 }
 
 // newStore returns a store in memory.
@@ -88,7 +96,7 @@ func composed(c swf.Config) (*swf.Server, http.Handler, *conductor.Conductor, er
 		return nil, nil, nil, err
 	}
 	driven, err := conductor.New(jobs.New(c.Store, jobs.Policy{}), conductor.NewCatalog().Add(1, api.Flow()), engine.WithDrain(0))
-	return api, aws.New(aws.Options{Region: api.Region()}, api.Service(driven)), driven, err
+	return api, aws.New(aws.Options{Region: api.Region(), AnyAccount: true}, api.Service(driven)), driven, err
 }
 
 // An answer is the answer to a request.
@@ -114,6 +122,7 @@ func (w *world) call(t *testing.T, operation string, params any) *answer {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	r.Header.Set("X-Amz-Target", "SimpleWorkflowService."+operation)
+	r.Header.Set("Authorization", w.signed)
 	recorded := httptest.NewRecorder()
 	w.handler.ServeHTTP(recorded, r)
 	a := &answer{status: recorded.Code}

@@ -2,7 +2,10 @@ package records
 
 import (
 	"context"
+	"errors"
+	"time"
 
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -25,18 +28,44 @@ func Reset(ctx context.Context, store backend.Store, runs func(*storage.Run) boo
 		}
 	}
 	for {
-		var found []string
+		var found, driven []string
 		for run, err := range storage.EachRun(ctx, store, storage.RunQuery{Brief: true}) {
 			if err != nil {
 				return discarded, err
 			}
 			if runs(&run) {
 				found = append(found, run.ID)
+				if run.Owner != "" && !run.State.Ended() {
+					driven = append(driven, run.ID)
+				}
 			}
+		}
+		if err := abandon(ctx, store, driven); err != nil {
+			return discarded, err
 		}
 		n, err := store.Discard(ctx, found...)
 		if discarded += n; err != nil || len(found) == 0 { // one that was at work may have begun others meanwhile
 			return discarded, err
 		}
 	}
+}
+
+// abandonTime is how long Reset lets the tasks end that runs execute. An execution that then begins under the name of one
+// whose task has not ended, begins when it ends.
+const abandonTime = 2 * time.Second
+
+// abandon ends runs without an undo, and stops what they execute, as far as that is done soon.
+func abandon(ctx context.Context, store backend.Store, runs []string) error {
+	for _, run := range runs {
+		err := engine.Send(ctx, store, run, engine.Abandon("the server begins anew"))
+		if err != nil && !errors.Is(err, storage.ErrNotFound) && !errors.Is(err, engine.ErrRefused) {
+			return err
+		}
+	}
+	bounded, cancel := context.WithTimeout(ctx, abandonTime)
+	defer cancel()
+	for _, run := range runs {
+		_, _ = engine.Await(bounded, store, run) // it is discarded in any case
+	}
+	return ctx.Err()
 }
