@@ -142,6 +142,9 @@ func TestReset(t *testing.T) {
 	one.refuses(t, "DescribeStateMachine", object{"stateMachineArn": ofOne + "m"}, "StateMachineDoesNotExist")
 	one.refuses(t, "DescribeExecution", object{"executionArn": "arn:aws:states:us-east-1:111111111111:execution:shared:x"}, "ExecutionDoesNotExist")
 	two.must(t, "DescribeExecution", object{"executionArn": "arn:aws:states:us-east-1:222222222222:execution:m:x"}, nil)
+	one.make(t, "CreateStateMachine", object{"name": "m", "definition": waiting, "roleArn": role})
+	one.must(t, "DeleteStateMachine", object{"stateMachineArn": ofOne + "m"}, nil) // the execution of the other account stays
+	one.refuses(t, "DescribeStateMachine", object{"stateMachineArn": ofOne + "m"}, "StateMachineDoesNotExist")
 	start(one, ofOne)
 	if n, err := w.api.Reset(t.Context(), ""); n != 4 || err != nil {
 		t.Errorf("there were %d executions, %v", n, err)

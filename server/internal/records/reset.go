@@ -50,8 +50,8 @@ func Reset(ctx context.Context, store backend.Store, runs func(*storage.Run) boo
 	}
 }
 
-// abandonTime is how long Reset lets the tasks end that runs execute. An execution that then begins under the name of one
-// whose task has not ended, begins when it ends.
+// abandonTime is how long Reset lets the tasks end that runs execute. An execution with the name of one whose task has
+// not ended begins when the task ends.
 const abandonTime = 2 * time.Second
 
 // abandon ends runs without an undo, and stops what they execute, as far as that is done soon.

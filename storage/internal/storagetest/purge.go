@@ -80,6 +80,12 @@ func testDiscard(t *testing.T, m Maker) {
 	create(t, s, r)
 	want(t, "its owner's commit to the new run", late(), storage.ErrFenced)
 	begin(t, s, "a").finish(t, states.FlowSuccess)
+	b := run("b")
+	b.Key = "other"
+	create(t, s, b)
+	ask[int](t, "Discard")(s.Discard(t.Context(), "b"))
+	b.ID = "c"
+	create(t, s, b)
 }
 
 // everything returns all records of a run.
