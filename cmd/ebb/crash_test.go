@@ -40,7 +40,7 @@ var killable = []struct {
 //
 // Guarantee (G5): Go, ASL and SM4C flows survive kills while they grow, wait, retry and undo, and at failpoints around
 // commits, calls, waits and reverts.
-// Also: (40 kills, 200 in `.ci/run`, 5,000 in `make soak`), `TestCrashAtFailpoints`.
+// Also: (40 kills, 100 in `.ci/run`, 5,000 in `make soak`), `TestCrashAtFailpoints`.
 func TestCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	kills := longtest.Count(40, 100, 5000)

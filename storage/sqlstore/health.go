@@ -31,8 +31,12 @@ func (s *Store) Health() Health { return s.own.health.state() }
 
 const (
 	// calm is how long no call may fail before a fault is over.
+	//
+	//limit:storage time without a failed call until a fault of the database is over | {} | the fault goes on
 	calm = 10 * time.Second
 	// doubt is how long a database may be unreachable before that is a fault: a lost connection is soon replaced.
+	//
+	//limit:storage time for which a database may be unreachable | {} | the log and the metrics say that it is unavailable
 	doubt = time.Second
 )
 
