@@ -54,9 +54,9 @@ func (s subcommands) announce(ctx context.Context, store backend.Store, w *servi
 	case w.url == "":
 		s.Noticef("serving")
 	case w.awsFlags.aws == off:
-		s.Noticef("serving %s (without AWS's API); console at %s", w.url, consolePath)
+		s.Noticef("serving on %s (without AWS's API); console at %s", w.url, consolePath)
 	default:
-		s.Noticef("serving %s (the endpoint of AWS's API; account %s, region %s); console at %s", w.url,
+		s.Noticef("serving on %s (the endpoint of AWS's API; account %s, region %s); console at %s", w.url,
 			w.aws.sfn.Account.ID, w.aws.sfn.Account.Region, consolePath)
 	}
 	database := redact.URL(s.DSN)
