@@ -122,6 +122,12 @@ func (w *apiWorld) changes(store backend.Store) {
 	post(http.StatusConflict, "runs/{run}/resume", "")
 
 	post(http.StatusBadRequest, "bulk", `{"filter":"id:*","command":"dance"}`)
+	post(http.StatusBadRequest, "bulk", `{"filter":"id:*","command":"signal"}`)
+	would := w.ask(http.StatusOK, http.MethodGet, "bulk", "filter=id:*&command=resume", "")
+	if why := list(would, "refused"); len(why) == 0 || would["runs"] != 0.0 {
+		w.Errorf("runs would answer %v", would)
+	}
+	w.ask(http.StatusBadRequest, http.MethodGet, "bulk", "filter=id:*&command=dance", "")
 	post(http.StatusBadRequest, "bulk", `{"filter":"stat:x","command":"cancel"}`)
 	post(http.StatusBadRequest, "bulk", `{"filter":" \n","command":"cancel"}`)
 	mass := post(http.StatusOK, "bulk", `{"filter":"flow:none","command":"cancel","reason":"enough"}`, "Idempotency-Key", "mass")

@@ -4,15 +4,12 @@ package bulk
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
@@ -31,18 +28,47 @@ const CodeTooMany = "TooManyRuns"
 
 // An Input is the input of a bulk command.
 type Input struct {
-	Filter  string `json:"filter"`           // selects the runs, see package runfilter
-	Command string `json:"command"`          // one of Commands
-	Reason  string `json:"reason,omitempty"` // for cancel and revert
+	Filter  string   `json:"filter"`           // selects the runs, see package runfilter
+	Command string   `json:"command"`          // one of Commands
+	Reason  string   `json:"reason,omitempty"` // for cancel and revert
+	With    *Options `json:"with,omitempty"`   // what else the command says
 }
 
+// Options are what a command may say besides its name.
+type Options struct {
+	// Path of a step: retry resumes from it, revert undoes only what came after it, retry-revert and skip are about its
+	// revert, complete about its token. If it is empty, they are about the whole run, all failed reverts, or the one
+	// open token.
+	Path   string     `json:"path,omitempty"`
+	NoUndo bool       `json:"no_undo,omitempty"` // cancel: revert nothing
+	Name   string     `json:"name,omitempty"`    // of a signal
+	Data   atom.Value `json:"data,omitempty"`    // of a signal, or the result of a step; null if left out
+}
+
+// Set reports whether a command says anything besides its name.
+func (o *Options) Set() bool { return o.Path+o.Name != "" || o.NoUndo || o.Data != nil }
+
 // Commands returns the commands that many runs can get.
-func Commands() []string { return []string{"cancel", "suspend", "resume", "retry", "revert"} }
+func Commands() []string {
+	return []string{"cancel", "suspend", "resume", "retry", "revert", "retry-revert", "skip", "signal", "complete"}
+}
 
 // Check returns an error that wraps storage.ErrInvalid and names the problem if the input is not valid.
 func (in *Input) Check() error {
-	if !slices.Contains(Commands(), in.Command) {
+	with := in.with()
+	switch {
+	case !slices.Contains(Commands(), in.Command):
 		return fmt.Errorf("%w: command %.50q: want one of %v", storage.ErrInvalid, in.Command, Commands())
+	case in.Command == "signal" && (with.Name == "" || len(with.Name) > backend.MaxID):
+		return fmt.Errorf("%w: a signal needs a name of 1 to %d bytes", storage.ErrInvalid, backend.MaxID)
+	case in.Command != "signal" && with.Name != "":
+		return fmt.Errorf("%w: only a signal has a name", storage.ErrInvalid)
+	case in.Command != "signal" && in.Command != "complete" && with.Data != nil:
+		return fmt.Errorf("%w: only a signal and complete have data", storage.ErrInvalid)
+	case in.Command != "cancel" && with.NoUndo:
+		return fmt.Errorf("%w: only cancel can leave the undo out", storage.ErrInvalid)
+	case with.Path != "" && slices.Contains([]string{"cancel", "suspend", "resume", "signal"}, in.Command):
+		return fmt.Errorf("%w: %s is about a whole run: leave the path out", storage.ErrInvalid, in.Command)
 	}
 	filter, err := runfilter.Parse(in.Filter)
 	if err == nil && !slices.ContainsFunc(filter.Terms(), selects) {
@@ -50,6 +76,14 @@ func (in *Input) Check() error {
 			storage.ErrInvalid)
 	}
 	return err
+}
+
+// with returns the options, which may be left out.
+func (in *Input) with() Options {
+	if in.With == nil {
+		return Options{}
+	}
+	return *in.With
 }
 
 // selects reports whether a term says which runs are meant. A term that only excludes runs does not, nor does one that
@@ -60,25 +94,9 @@ func selects(term runfilter.Filter) bool {
 	return text == "id:*" || !strings.HasPrefix(text, "-") && !strings.Contains(","+values+",", ",*,")
 }
 
-// command returns the command for each run, with the bulk command as its sender.
-func (in *Input) command(by string) engine.Command {
-	issuer := storage.Issuer{Via: storage.ViaBulk, Name: by}
-	switch in.Command {
-	case "cancel":
-		return engine.Cancel(in.Reason).By(issuer)
-	case "suspend":
-		return engine.Hold().By(issuer)
-	case "revert":
-		return engine.Revert(in.Reason).By(issuer)
-	case "resume":
-		return engine.Resume().By(issuer)
-	default:
-		return engine.RetryFrom("").By(issuer)
-	}
-}
-
 // Flow returns the flow whose runs are bulk commands. It finds the runs of the store first, and then gives each of them
-// the command once, even if processes die meanwhile. If a run refuses, its item fails, and the other items continue.
+// the command once, even if processes die meanwhile. If a run refuses, its item fails, and the other items continue. The
+// run's symbol "answers" is an [Answers].
 // Waits says what a run waits for in the terms of its language, see [inspect.WaitingSearch]; it may be nil.
 func Flow(opened storage.Store, waits func(context.Context, *storage.Run) *flow.Waiting) flow.Node {
 	store := backend.Of(opened)
@@ -90,17 +108,23 @@ func Flow(opened storage.Store, waits func(context.Context, *storage.Run) *flow.
 	list := atom.Func(runs.Name(), func(ctx context.Context, s spanOf) ([]string, error) { return from.list(ctx, &s) },
 		atom.NoEffect(), atom.As(runs.Name()))
 	give := atom.Func("give", func(ctx context.Context, one oneRun) (string, error) { return give(ctx, store, &one) })
-	page := flow.Linear(Name+".page", list, flow.Each("commands", runs, give).Tolerate(MaxRuns).FailuresAs("refused"))
-	return flow.Linear(Name, divide, flow.Each("pages", spans, page).WithParallelism(1))
+	ofPage := atom.Func("page", pageAnswers, atom.NoEffect(), atom.As("page"))
+	page := flow.Linear(Name+".page", list, flow.Each("commands", runs, give).Tolerate(MaxRuns).FailuresAs("refused"), ofPage)
+	all := atom.Func(AnswersPath, allAnswers, atom.NoEffect(), atom.As(AnswersPath))
+	return flow.Linear(Name, divide, flow.Each("pages", spans, page).WithParallelism(1), all)
 }
 
-// spanSize is the number of runs in a span: their ids fit in one value.
-const spanSize = 2000
+// spanSize is the number of runs in a span: their ids fit in one value, and all may refuse.
+const spanSize = flow.MaxItemFailures
 
-// A span is a period in which some of the runs were created. Spans may overlap, because a run gets the command once.
+// A span is a period in which some of the runs were created. Spans do not overlap.
 type span struct {
 	Created string `json:"created"` // in the form of package runfilter
 	By      string `json:"by"`      // id of the bulk command
+
+	// What the command says, which may be left out of an Input, and is then not passed on to the items.
+	Why     string  `json:"why"`
+	Options Options `json:"options"`
 }
 
 // A spanOf is a span of the runs of a bulk command.
@@ -131,9 +155,17 @@ func (from *selection) divide(ctx context.Context, in *Input, by string) ([]span
 	})
 	slices.SortFunc(created, time.Time.Compare)
 	spans := []span{}
+	var end time.Time
 	for part := range slices.Chunk(created, spanSize) {
-		from, to := part[0].UTC(), part[len(part)-1].UTC().Add(time.Microsecond) // the end is not in the span
-		spans = append(spans, span{from.Format(time.RFC3339Nano) + ".." + to.Format(time.RFC3339Nano), by})
+		from := part[0].UTC()
+		if from.Before(end) { // the span before has all runs of that time
+			from = end
+		}
+		end = part[len(part)-1].UTC().Add(time.Microsecond) // which is not in the span
+		if from.Before(end) {
+			created := from.Format(time.RFC3339Nano) + ".." + end.Format(time.RFC3339Nano)
+			spans = append(spans, span{created, by, in.Reason, in.with()})
+		}
 	}
 	return spans, err
 }
@@ -144,29 +176,6 @@ func checkNumber(runs int) error {
 	}
 	return &atom.Failure{Code: CodeTooMany, Message: fmt.Sprintf(
 		"the filter selects more than %d runs: narrow it, such as by created:", MaxRuns)}
-}
-
-// Count returns to how many runs a bulk command would now be given, without those whose records exclude the command.
-// Waits is as for [Flow]. If the filter selects too many runs, Count returns a failure with [CodeTooMany].
-func Count(
-	ctx context.Context, opened storage.Store, waits func(context.Context, *storage.Run) *flow.Waiting, in Input,
-) (count int, err error) {
-	if err := in.Check(); err != nil {
-		return 0, err
-	}
-	filter, err := runfilter.Parse(in.Filter)
-	if err != nil {
-		return 0, err
-	}
-	from, selected := selection{backend.Of(opened), waits}, 0
-	err = from.each(ctx, filter, func(run *storage.Run) error {
-		selected++
-		if inspect.Refusal(run, in.Command) == "" {
-			count++
-		}
-		return checkNumber(selected)
-	})
-	return count, err
 }
 
 // list returns the ids of the runs in a span that the filter selects now.
@@ -209,32 +218,4 @@ func (from *selection) each(ctx context.Context, filter runfilter.Filter, pass f
 			return ctx.Err()
 		}
 	}
-}
-
-// oneRun is a run that gets the command.
-type oneRun struct {
-	Item string `json:"item"` // id of the run
-
-	Command string `json:"command"`
-	Reason  string `json:"reason,omitempty"`
-	By      string `json:"by"`
-}
-
-// give gives the command to a run, unless the run's record excludes it. A repetition after a crash counts once.
-func give(ctx context.Context, store backend.Store, one *oneRun) (string, error) {
-	run, err := store.Run(ctx, one.Item)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256([]byte(one.By))
-	key := "bulk/" + hex.EncodeToString(sum[:16])
-	why := inspect.Refusal(&run, one.Command)
-	if why != "" { // unless the command itself had that effect, before the process died
-		if received, err := store.Received(ctx, run.ID, key); received || err != nil {
-			return "sent", err
-		}
-		return "", &atom.Failure{Code: atom.CodeRefused, Message: fmt.Sprintf("run %s is %v: %s", run.ID, run.State, why)}
-	}
-	in := Input{Command: one.Command, Reason: one.Reason}
-	return "sent", engine.SendOnce(ctx, store, run.ID, key, in.command(one.By))
 }

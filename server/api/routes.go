@@ -7,6 +7,7 @@ import (
 
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/jobs/bulk"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -79,6 +80,11 @@ func reads() []route {
 		get("jobs", "listJobs", "Jobs, in the order in which they are claimed", Jobs{}, (*api).jobs,
 			param{"state", "string", "only jobs in this state" + mayRepeat}, after, limit),
 		get("jobs/{job}", "getJob", "A job", inspect.Job{}, (*api).job),
+		get("bulk", "previewBulk", "Which runs would get a bulk command now, and which would refuse it, and why",
+			bulk.Answers{}, (*api).previewBulk, param{"filter", "string", "as of runs"},
+			param{"command", "string", "cancel, suspend, resume, retry, revert, retry-revert, skip, signal or complete"},
+			param{"path", "string", "the step that the command is about; none if left out"},
+			param{"name", "string", "signal: its name"}),
 		get("schedules", "listSchedules", "Schedules", Schedules{}, (*api).schedules, after, limit),
 		get("limits", "listLimits", "All limits, with how many runs they count now", Limits{}, (*api).limits),
 		get("definitions", "listDefinitions", "Stored definitions, without their texts", Definitions{}, (*api).definitions,
