@@ -195,7 +195,7 @@ func (b *bulkWorld) check(t *testing.T) {
 				refused++
 			}
 		}
-		if n := strings.Count(output, atom.CodeRefused); n != strings.Count(output, "it has ended") {
+		if n := strings.Count(output, atom.CodeRefused); n != strings.Count(output, "is SUCCESS: it has ended") {
 			t.Errorf("%s has %d refusals: %.1000s", pages[i].ID, n, output)
 		}
 	}

@@ -64,6 +64,20 @@ func timeField(name string, of func(*storage.Run) time.Time) *field {
 	}
 }
 
+// ParseSpan reads a range of time as a filter has it, such as <1h or 2026-01-31..2026-02-01, and returns its times at a
+// moment. A zero time is no bound. The text "" is all times.
+func ParseSpan(text string, now time.Time) (from, to time.Time, err error) {
+	if text == "" {
+		return from, to, nil
+	}
+	s, err := readSpan(text)
+	if err != nil {
+		return from, to, fmt.Errorf("%w: the time is %.50q: %w", storage.ErrInvalid, text, err)
+	}
+	from, to = s.at(now)
+	return from, to, nil
+}
+
 var errSpan = errors.New("want an age such as <1h or >2d (s, m, h, d, w), or times such as " +
 	"2026-01-31..2026-02-01T12:00:00Z")
 

@@ -55,10 +55,18 @@ func Commands() []string {
 
 // Check returns an error that wraps storage.ErrInvalid and names the problem if the input is not valid.
 func (in *Input) Check() error {
-	with := in.with()
-	switch {
-	case !slices.Contains(Commands(), in.Command):
+	if !slices.Contains(Commands(), in.Command) {
 		return fmt.Errorf("%w: command %.50q: want one of %v", storage.ErrInvalid, in.Command, Commands())
+	}
+	filter, err := runfilter.Parse(in.Filter)
+	if err == nil && !slices.ContainsFunc(filter.Terms(), selects) {
+		err = fmt.Errorf("%w: the filter does not say which runs to command: to command all runs, or all but some, add id:*",
+			storage.ErrInvalid)
+	}
+	if err != nil {
+		return err
+	}
+	switch with := in.with(); {
 	case in.Command == "signal" && (with.Name == "" || len(with.Name) > backend.MaxID):
 		return fmt.Errorf("%w: a signal needs a name of 1 to %d bytes", storage.ErrInvalid, backend.MaxID)
 	case in.Command != "signal" && with.Name != "":
@@ -70,12 +78,7 @@ func (in *Input) Check() error {
 	case with.Path != "" && slices.Contains([]string{"cancel", "suspend", "resume", "signal"}, in.Command):
 		return fmt.Errorf("%w: %s is about a whole run: leave the path out", storage.ErrInvalid, in.Command)
 	}
-	filter, err := runfilter.Parse(in.Filter)
-	if err == nil && !slices.ContainsFunc(filter.Terms(), selects) {
-		err = fmt.Errorf("%w: the filter does not say which runs to command: to command all runs, or all but some, add id:*",
-			storage.ErrInvalid)
-	}
-	return err
+	return nil
 }
 
 // with returns the options, which may be left out.
@@ -95,8 +98,8 @@ func selects(term runfilter.Filter) bool {
 }
 
 // Flow returns the flow whose runs are bulk commands. It finds the runs of the store first, and then gives each of them
-// the command once, even if processes die meanwhile. If a run refuses, its item fails, and the other items continue. The
-// run's symbol "answers" is an [Answers].
+// the command once, even if processes die meanwhile. If a run refuses, its item fails, and the other items continue.
+// The run's symbol "answers" is an [Answers].
 // Waits says what a run waits for in the terms of its language, see [inspect.WaitingSearch]; it may be nil.
 func Flow(opened storage.Store, waits func(context.Context, *storage.Run) *flow.Waiting) flow.Node {
 	store := backend.Of(opened)
@@ -109,7 +112,8 @@ func Flow(opened storage.Store, waits func(context.Context, *storage.Run) *flow.
 		atom.NoEffect(), atom.As(runs.Name()))
 	give := atom.Func("give", func(ctx context.Context, one oneRun) (string, error) { return give(ctx, store, &one) })
 	ofPage := atom.Func("page", pageAnswers, atom.NoEffect(), atom.As("page"))
-	page := flow.Linear(Name+".page", list, flow.Each("commands", runs, give).Tolerate(MaxRuns).FailuresAs("refused"), ofPage)
+	commands := flow.Each("commands", runs, give).Tolerate(MaxRuns).FailuresAs("refused")
+	page := flow.Linear(Name+".page", list, commands, ofPage)
 	all := atom.Func(AnswersPath, allAnswers, atom.NoEffect(), atom.As(AnswersPath))
 	return flow.Linear(Name, divide, flow.Each("pages", spans, page).WithParallelism(1), all)
 }

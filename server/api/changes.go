@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
+	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -242,8 +243,11 @@ func (a *api) audit(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, next, err := inspect.Audit(c.Context(), a.store, backend.AuditQuery{
-		Below: below, Run: c.query.Get("run"), Limit: limit,
-	})
+	f := inspect.AuditFilter{By: c.query.Get("by"), Command: c.query.Get("command"), Posts: c.query.Get("posts") == "true"}
+	if f.From, f.To, err = runfilter.ParseSpan(c.query.Get("time"), a.store.Now()); err != nil {
+		return nil, err
+	}
+	q := backend.AuditQuery{Below: below, Run: c.query.Get("run"), Limit: limit}
+	lines, next, err := inspect.Audit(c.Context(), a.store, q, &f, inspect.AuditRead)
 	return Audit{lines, next}, err
 }

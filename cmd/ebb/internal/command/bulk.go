@@ -77,7 +77,7 @@ more than ` + strconv.Itoa(askFrom) + ` runs are commanded only after a question
 		"with signal and complete: data, or the result: JSON, @FILE, or - for standard input (default null)")
 	flags.BoolVar(&b.with.NoUndo, "no-undo", false, "with cancel: revert nothing")
 	flags.BoolVar(&b.revert, "revert", false, "with retry: retry failed reverts, as retry-revert")
-	flags.BoolVar(&b.dryRun, "dry-run", false, "only say how many runs would get the command, and why others would refuse it")
+	flags.BoolVar(&b.dryRun, "dry-run", false, "only say how many runs would get it, and why others would refuse it")
 	flags.BoolVar(&b.yes, "yes", false, "do not ask")
 	flags.BoolVar(&b.wait, "wait", false, "wait until all runs have the command, and say how many refused it, and why")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
@@ -126,7 +126,8 @@ func (s subcommands) bulk(ctx context.Context, store *sqlstore.Store, b *bulkCom
 		return exit.DatabaseError(err)
 	}
 	if run.State != states.FlowSuccess {
-		return &exit.Error{Status: exit.Failure, Err: fmt.Errorf("run %s is %v: %s", run.ID, run.State, view.Cause(run.Failure))}
+		err := fmt.Errorf("run %s is %v: %s", run.ID, run.State, view.Cause(run.Failure))
+		return &exit.Error{Status: exit.Failure, Err: err}
 	}
 	given, err := store.Atom(ctx, run.ID, bulk.AnswersPath)
 	if err != nil {
