@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/boundedcache"
@@ -34,7 +35,7 @@ type Catalog struct {
 	tasks     func(*storage.Run) (engine.Tasks, error)
 	fallback  func(context.Context, *storage.Run) (flow.Node, error)
 	complete  func(context.Context, *storage.Run) error
-	queues    func(ctx context.Context, run *flow.RunInfo, queue string) error
+	queues    func(ctx context.Context, run *grow.RunInfo, queue string) error
 	problems  []error
 
 	made *boundedcache.Cache[string, flow.Node] // flows of definitions, by hash
@@ -125,7 +126,7 @@ func (c *Catalog) Complete(f func(ctx context.Context, run *storage.Run) error) 
 }
 
 // Queues sets a function that says whether a queue for workers exists, see [engine.QueueCatalog].
-func (c *Catalog) Queues(f func(ctx context.Context, run *flow.RunInfo, queue string) error) *Catalog {
+func (c *Catalog) Queues(f func(ctx context.Context, run *grow.RunInfo, queue string) error) *Catalog {
 	c.queues = f
 	return c
 }
@@ -157,7 +158,7 @@ func (c *serving) Served() (flows []engine.ServedFlow, definitions bool) {
 }
 
 // Queue implements [engine.QueueCatalog].
-func (c *serving) Queue(ctx context.Context, run *flow.RunInfo, queue string) error {
+func (c *serving) Queue(ctx context.Context, run *grow.RunInfo, queue string) error {
 	if c.queues == nil {
 		return nil
 	}

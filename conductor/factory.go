@@ -22,7 +22,7 @@ type Factory func(input atom.Value) (flow.Node, error)
 //
 // A growing flow can begin such a run, whose flow is made from what it decides then, and undo it with its own:
 //
-//	flow.Spec{Name: "provision", Kind: flow.Nested, Child: &flow.Child{Flow: "provision", Input: hosts}}
+//	grow.Spec{Name: "provision", Kind: grow.Nested, Child: &grow.Child{Flow: "provision", Input: hosts}}
 //
 // In a factory's flow, flow.Run and flow.Each begin runs of flows that it has made.
 func (c *Catalog) Factory(name string, f Factory) *Catalog {

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -109,18 +110,18 @@ func TestFactory(t *testing.T) {
 // ordering is a language that begins a run of the flow "provision" with its own input.
 type ordering struct{}
 
-// Grow implements [flow.Language].
-func (ordering) Grow(ask *flow.Ask) flow.Growth {
-	if ask.Cause.Kind != flow.Begin {
-		return flow.Growth{End: &flow.End{Value: ask.Run.Input}}
+// Grow implements [grow.Language].
+func (ordering) Grow(ask *grow.Ask) grow.Growth {
+	if ask.Cause.Kind != grow.Begin {
+		return grow.Growth{End: &grow.End{Value: ask.Run.Input}}
 	}
-	return flow.Growth{Add: []flow.Spec{{
-		Name: "rollout", Kind: flow.Nested, Child: &flow.Child{Flow: "provision", Input: ask.Run.Input},
+	return grow.Growth{Add: []grow.Spec{{
+		Name: "rollout", Kind: grow.Nested, Child: &grow.Child{Flow: "provision", Input: ask.Run.Input},
 	}}}
 }
 
-// Undo implements [flow.Language].
-func (ordering) Undo(*flow.UndoAsk) (atom.Value, error) { return nil, nil }
+// Undo implements [grow.Language].
+func (ordering) Undo(*grow.UndoAsk) (atom.Value, error) { return nil, nil }
 
 // TestFactoryOfChild: a run begins a run whose flow is made from its input, and which begins runs itself. Another process
 // continues all of them.

@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
@@ -171,7 +172,7 @@ func TestAcknowledgedSignalCounts(t *testing.T) {
 					stop()
 					t.Log(<-ended)
 				}
-				err := eng.Store().Send(t.Context(), storage.Message{Run: "r", Kind: flow.MessageSignal, Name: "go", Body: atom.MustEncode(7)})
+				err := eng.Store().Send(t.Context(), storage.Message{Run: "r", Kind: grow.MessageSignal, Name: "go", Body: atom.MustEncode(7)})
 				if err == nil {
 					err = engine.Send(t.Context(), eng.Store(), "r", engine.Cancel("enough"))
 				}

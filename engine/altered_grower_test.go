@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -26,30 +27,30 @@ type versioned struct {
 	fails   bool
 }
 
-func (v versioned) task(name string) flow.Spec {
+func (v versioned) task(name string) grow.Spec {
 	spec := work(name + v.version)
 	spec.Input = atom.MustEncode("given by " + v.version)
 	return spec
 }
 
-func (v versioned) Grow(ask *flow.Ask) flow.Growth {
+func (v versioned) Grow(ask *grow.Ask) grow.Growth {
 	c := &ask.Cause
 	switch {
-	case c.Kind == flow.Begin && ask.Path == "":
+	case c.Kind == grow.Begin && ask.Path == "":
 		g := add(v.task("a"), v.task("b"))
 		g.Memory = atom.MustEncode(2)
 		return g
-	case c.Kind == flow.Begin:
+	case c.Kind == grow.Begin:
 		return add(v.task("c"))
 	case strings.HasPrefix(c.Name, "c"):
-		return add(flow.Spec{Name: "w" + v.version, Kind: flow.Timer, Due: ask.Now.Add(time.Minute), Note: atom.MustEncode(v.version)})
+		return add(grow.Spec{Name: "w" + v.version, Kind: grow.Timer, Due: ask.Now.Add(time.Minute), Note: atom.MustEncode(v.version)})
 	case strings.HasPrefix(c.Name, "w"):
 		return done(v.version)
 	case strings.HasPrefix(c.Name, "a"), strings.HasPrefix(c.Name, "b"):
 		if ask.Memory.String() == "2" {
-			return flow.Growth{Memory: atom.MustEncode(1)}
+			return grow.Growth{Memory: atom.MustEncode(1)}
 		}
-		return add(flow.Spec{Name: "fork" + v.version, Kind: flow.Fork, Group: &flow.Group{Count: 2}})
+		return add(grow.Spec{Name: "fork" + v.version, Kind: grow.Fork, Group: &grow.Group{Count: 2}})
 	case strings.HasPrefix(c.Name, "fork"):
 		return add(v.task("d"))
 	case v.fails:
@@ -59,7 +60,7 @@ func (v versioned) Grow(ask *flow.Ask) flow.Growth {
 	}
 }
 
-func (versioned) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
+func (versioned) Undo(ask *grow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
 
 // TestAlteredGrower lets a process die after each commit of a growing flow in Go. The next process has a grower that
 // answers everything differently. Recorded work does not change, is not repeated, and is undone as it was recorded.

@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -34,8 +35,8 @@ func newHeedless(t *testing.T, loud bool) heedless {
 	return h
 }
 
-func (h heedless) Grow(ask *flow.Ask) flow.Growth {
-	if ask.Cause.Kind == flow.Begin {
+func (h heedless) Grow(ask *grow.Ask) grow.Growth {
+	if ask.Cause.Kind == grow.Begin {
 		return add(work("a"))
 	}
 	h.answers.Add(1)
@@ -64,7 +65,7 @@ func isDone(c <-chan struct{}) bool {
 	}
 }
 
-func (heedless) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+func (heedless) Undo(*grow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 
 // TestHeedlessAnswerIsGivenUp makes requests of runs whose language never ends an answer and does not ask whether it is
 // interrupted. Ebb gives up the answer.
@@ -105,9 +106,9 @@ func TestHeedlessAnswerIsGivenUp(t *testing.T) {
 func TestHeedlessAnswerMeetsDeadline(t *testing.T) {
 	t.Parallel()
 	s, heedless, stage := memstore.New(), newHeedless(t, false), &stage{}
-	timed := lang(func(ask *flow.Ask) flow.Growth {
+	timed := lang(func(ask *grow.Ask) grow.Growth {
 		g := heedless.Grow(ask)
-		if ask.Cause.Kind == flow.Begin {
+		if ask.Cause.Kind == grow.Begin {
 			g.Deadline = ask.Now.Add(time.Second)
 		}
 		return g
@@ -127,8 +128,8 @@ func TestHeedlessAnswerWaitsForMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began, released := make(chan struct{}), make(chan struct{})
-		slow := lang(func(ask *flow.Ask) flow.Growth {
-			if ask.Cause.Kind == flow.Begin {
+		slow := lang(func(ask *grow.Ask) grow.Growth {
+			if ask.Cause.Kind == grow.Begin {
 				return add(work("a"))
 			}
 			close(began)
@@ -162,7 +163,7 @@ type heedlessRetry struct {
 }
 
 func (h heedlessRetry) OnFailure(atom.History, atom.Values) (atom.Decision, error) {
-	h.lang.Grow(&flow.Ask{Cause: flow.Cause{Kind: flow.Continue}})
+	h.lang.Grow(&grow.Ask{Cause: grow.Cause{Kind: grow.Continue}})
 	return atom.Decision{}, nil
 }
 

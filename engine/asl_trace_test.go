@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
@@ -17,7 +17,7 @@ import (
 func checkTrace(t *testing.T, name string, store backend.Reader, run string, machine *asl.Machine) {
 	t.Helper()
 	tracer := machine.Tracer()
-	open, paths := map[string]flow.Visit{}, map[string]bool{}
+	open, paths := map[string]grow.Visit{}, map[string]bool{}
 	for e, err := range storage.EachEntry(t.Context(), store, run, 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -30,7 +30,7 @@ func checkTrace(t *testing.T, name string, store backend.Reader, run string, mac
 			key := fmt.Sprint(v.Path, " ", v.State)
 			was, isOpen := open[key]
 			switch v.Stage {
-			case flow.VisitEntered:
+			case grow.VisitEntered:
 				if isOpen || paths[v.Path] {
 					t.Errorf("%s: event %d enters %s, which was entered before", name, e.Number, v.Path)
 				}
@@ -39,14 +39,14 @@ func checkTrace(t *testing.T, name string, store backend.Reader, run string, mac
 					entered++
 				}
 				continue
-			case flow.VisitTried, flow.VisitDid, flow.VisitBroke:
-			case flow.VisitTaken: // it only has the path of the visit
+			case grow.VisitTried, grow.VisitDid, grow.VisitBroke:
+			case grow.VisitTaken: // it only has the path of the visit
 				for _, other := range open {
 					isOpen = isOpen || other.State != "" && other.Path == v.Path
 				}
 			default:
 				delete(open, key)
-				if v.Stage == flow.VisitLeft && v.State != "" {
+				if v.Stage == grow.VisitLeft && v.State != "" {
 					left++
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -56,7 +57,7 @@ func TestAudit(t *testing.T) {
 		}
 		send(engine.Skip("then").By(bob)) // nothing failed
 		if err := store.Send(t.Context(), storage.Message{
-			Run: "r", Kind: flow.MessageSignal, Name: "go", Body: atom.MustEncode("now"), Issuer: &alice,
+			Run: "r", Kind: grow.MessageSignal, Name: "go", Body: atom.MustEncode("now"), Issuer: &alice,
 		}); err != nil {
 			t.Error(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
@@ -41,20 +42,20 @@ const boundedSM4C = `{"name": "m", "version": "1", ` + sagaFunctions + `, "state
 const undoableB = `{"type": "invokeFunction", "functionName": "b", "waitForCompletion": true, "revert": {"functionName": "not b"}}`
 
 // boundedGo is a grower that asks for more nodes before and after a task, and forks.
-func boundedGo(ask *flow.Ask) flow.Growth {
+func boundedGo(ask *grow.Ask) grow.Growth {
 	name := "a"
 	if ask.Index >= 0 {
 		name = "b"
 	}
-	spec := flow.Spec{Name: name, Task: "do:" + name, Input: atom.MustEncode(strings.Repeat("x", 300)), Undo: &flow.Undo{Task: "undo:" + name}}
+	spec := grow.Spec{Name: name, Task: "do:" + name, Input: atom.MustEncode(strings.Repeat("x", 300)), Undo: &grow.Undo{Task: "undo:" + name}}
 	n, _ := strconv.Atoi(ask.Memory.String())
 	switch c := &ask.Cause; {
-	case c.Kind == flow.Begin, c.Kind == flow.Continue && n < 5:
-		return flow.Growth{Memory: atom.MustEncode(n + 1), More: atom.Null}
-	case c.Kind == flow.Continue:
+	case c.Kind == grow.Begin, c.Kind == grow.Continue && n < 5:
+		return grow.Growth{Memory: atom.MustEncode(n + 1), More: atom.Null}
+	case c.Kind == grow.Continue:
 		return add(spec)
-	case c.Kind == flow.Ended && ask.Index < 0:
-		return add(flow.Spec{Name: "f", Kind: flow.Fork, Group: &flow.Group{Count: 3}})
+	case c.Kind == grow.Ended && ask.Index < 0:
+		return add(grow.Spec{Name: "f", Kind: grow.Fork, Group: &grow.Group{Count: 3}})
 	default:
 		return done(nil)
 	}
@@ -227,11 +228,11 @@ func TestRunLimitsOfLivelocks(t *testing.T) {
 	for name, build := range map[string]func(*world) flow.Node{
 		"asl": func(*world) flow.Node { return loop.Flow() },
 		"go": func(*world) flow.Node {
-			return flow.Growing("go", lang(func(ask *flow.Ask) flow.Growth {
-				if ask.Cause.Kind == flow.Begin {
+			return flow.Growing("go", lang(func(ask *grow.Ask) grow.Growth {
+				if ask.Cause.Kind == grow.Begin {
 					return add(work("a"))
 				}
-				return flow.Growth{More: atom.Null}
+				return grow.Growth{More: atom.Null}
 			}))
 		},
 	} {
@@ -253,9 +254,9 @@ func TestRunLimitsOfLivelocks(t *testing.T) {
 // Result: Ebb checks the size of a group before building it.
 func TestRunLimitsOfGroups(t *testing.T) {
 	t.Parallel()
-	for limit, group := range map[string]flow.Group{"atoms": {Count: 10_000_000}, "iterations": {Count: 1 << 50, Slots: 2}} {
+	for limit, group := range map[string]grow.Group{"atoms": {Count: 10_000_000}, "iterations": {Count: 1 << 50, Slots: 2}} {
 		build := func(*world) flow.Node {
-			return flow.Growing("go", lang(func(*flow.Ask) flow.Growth { return add(flow.Spec{Name: "f", Kind: flow.Fork, Group: &group}) }))
+			return flow.Growing("go", lang(func(*grow.Ask) grow.Growth { return add(grow.Spec{Name: "f", Kind: grow.Fork, Group: &group}) }))
 		}
 		run, w, _ := bound(t, build, engine.Limits{}, engine.Step)
 		most := engine.DefaultLimits().Atoms

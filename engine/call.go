@@ -19,7 +19,7 @@ var ErrEnded = driver.ErrEnded
 // A RefusedCall is the error of a call that the language of its run has refused. The run has not changed.
 type RefusedCall struct { //nolint:errname // what was refused is the call
 	Run   string     // id of the run
-	Value atom.Value // what the language says to the caller, see [flow.Growth]
+	Value atom.Value // what the language says to the caller, see [grow.Growth]
 }
 
 // Error gives the language's value.
@@ -27,7 +27,7 @@ func (e *RefusedCall) Error() string {
 	return fmt.Sprintf("engine: run %q refused the call: %.200s", e.Run, e.Value)
 }
 
-// Call asks the language of a run, with the cause [flow.Asked], and returns its reply. When Call returns, what the
+// Call asks the language of a run, with the cause [grow.Asked], and returns its reply. When Call returns, what the
 // language has answered is durable, and every later read sees it. If the run has changed since it was loaded, Call
 // loads it again. Calls of this process to one run are answered one after the other, in their order, and share a
 // commit. If a process drives the run now, that process answers the call, also while it makes a long call of a task.

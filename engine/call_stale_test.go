@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -117,15 +118,15 @@ func TestCallOfGivenUpAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		asked, released := make(chan struct{}), make(chan struct{})
-		slow := lang(func(ask *flow.Ask) flow.Growth {
-			if ask.Cause.Kind == flow.Asked {
+		slow := lang(func(ask *grow.Ask) grow.Growth {
+			if ask.Cause.Kind == grow.Asked {
 				close(asked)
 				<-released
 			}
-			if ask.Cause.Kind == flow.Begin {
+			if ask.Cause.Kind == grow.Begin {
 				return add(work("a"))
 			}
-			return flow.Growth{Listen: true}
+			return grow.Growth{Listen: true}
 		})
 		s, root, began := memstore.New(), flow.Growing("slow", slow), make(chan struct{})
 		stage := &stage{do: script{"a": func(ctx context.Context, _ int) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/states"
@@ -23,26 +24,26 @@ import (
 )
 
 // counts is a language that counts its calls, and remembers only the number. Each number is an event.
-var counts = lang(func(ask *flow.Ask) flow.Growth {
+var counts = lang(func(ask *grow.Ask) grow.Growth {
 	n := 0
 	if ask.Memory != nil {
 		_ = ask.Memory.Decode(&n)
 	}
 	c := &ask.Cause
-	g := flow.Growth{Listen: true}
-	if !c.Call && c.Kind != flow.Begin {
+	g := grow.Growth{Listen: true}
+	if !c.Call && c.Kind != grow.Begin {
 		return g
 	}
 	if c.Call {
 		n++
 	}
 	g.Memory = atom.MustEncode(n)
-	g.Events = []flow.Event{{Type: c.Kind.String() + " " + c.Name}}
+	g.Events = []grow.Event{{Type: c.Kind.String() + " " + c.Name}}
 	g.Reply = atom.MustEncode(n)
 	switch {
-	case c.Kind == flow.Taken:
+	case c.Kind == grow.Taken:
 		g.Note = atom.MustEncode("taken by " + text(c.Result))
-	case c.Kind != flow.Asked:
+	case c.Kind != grow.Asked:
 		var bad string
 		if _ = c.Result.Decode(&bad); bad == "bad" {
 			g.Refuse = atom.MustEncode("a bad result")
@@ -52,10 +53,10 @@ var counts = lang(func(ask *flow.Ask) flow.Growth {
 	case c.Name == "panic":
 		panic("asked to")
 	case c.Name == "work":
-		g.Add = []flow.Spec{{Name: fmt.Sprint("w", n), Task: "do:w"}}
+		g.Add = []grow.Spec{{Name: fmt.Sprint("w", n), Task: "do:w"}}
 	case c.Name == "task":
 		for i, priority := range ints(c.Input) {
-			g.Add = append(g.Add, flow.Spec{
+			g.Add = append(g.Add, grow.Spec{
 				Name: fmt.Sprint("t", n, ".", i), Token: ask.Token(), Queue: "q", Priority: int32(priority),
 				Input: atom.MustEncode(i), Heartbeat: time.Minute,
 			})
@@ -63,7 +64,7 @@ var counts = lang(func(ask *flow.Ask) flow.Growth {
 	case c.Name == "give up":
 		g.GiveUp = []string{"t1.0"}
 	case c.Name == "end":
-		g.End = &flow.End{Value: atom.MustEncode(n)}
+		g.End = &grow.End{Value: atom.MustEncode(n)}
 	}
 	return g
 })

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -20,23 +21,23 @@ import (
 // reports is a language with one task, which its token ends, and which is retried as often as it fails. The node's note
 // keeps the task's result.
 func reports(tokens *box[string]) lang {
-	return func(ask *flow.Ask) flow.Growth {
+	return func(ask *grow.Ask) grow.Growth {
 		token := func() string {
 			t := ask.Token()
 			tokens.put(t)
 			return t
 		}
 		switch c := &ask.Cause; c.Kind {
-		case flow.Begin:
+		case grow.Begin:
 			a := work("a")
 			a.Token, a.Report, a.Note = token(), true, atom.MustEncode("")
 			return add(a)
-		case flow.Called:
+		case grow.Called:
 			var note, said string
 			_, _ = c.Note.Decode(&note), c.Result.Decode(&said)
-			return flow.Growth{Note: atom.MustEncode(fmt.Sprintf("%s %d:%s", note, c.Attempt, said))}
-		case flow.Failed:
-			return flow.Growth{Again: &flow.Again{Token: token()}}
+			return grow.Growth{Note: atom.MustEncode(fmt.Sprintf("%s %d:%s", note, c.Attempt, said))}
+		case grow.Failed:
+			return grow.Growth{Again: &grow.Again{Token: token()}}
 		default:
 			return done([]atom.Value{c.Note, c.Result})
 		}
@@ -105,7 +106,7 @@ func TestCalled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var spec flow.Spec
+				var spec grow.Spec
 				if err := a.Spec.Decode(&spec); err != nil {
 					t.Fatal(err)
 				}

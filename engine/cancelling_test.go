@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -39,26 +40,26 @@ func (w *widest) Commit(ctx context.Context, c backend.Claim, cp *backend.Checkp
 // Result: Some 1,000 rows a commit; Ebb continues after a crash.
 func TestScaleCancelled(t *testing.T) {
 	n := scale(t, 5_000)
-	for name, wait := range map[string]flow.Spec{
-		"waiting":   {Name: "wait", Kind: flow.Timer},
+	for name, wait := range map[string]grow.Spec{
+		"waiting":   {Name: "wait", Kind: grow.Timer},
 		"executing": {Name: "wait", Task: "wait"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &widest{Store: memstore.New()}
 			begun := 0
-			language := lang(func(ask *flow.Ask) flow.Growth {
+			language := lang(func(ask *grow.Ask) grow.Growth {
 				switch cause := &ask.Cause; {
-				case ask.Index < 0 && cause.Kind == flow.Begin:
-					return add(flow.Spec{Name: "g", Kind: flow.Fork, Group: &flow.Group{Count: n, Need: 1, Abandon: true}})
+				case ask.Index < 0 && cause.Kind == grow.Begin:
+					return add(grow.Spec{Name: "g", Kind: grow.Fork, Group: &grow.Group{Count: n, Need: 1, Abandon: true}})
 				case ask.Index < 0:
 					return done(nil)
-				case cause.Kind == flow.Begin && ask.Index == 0:
-					return add(flow.Spec{Name: "first", Kind: flow.Timer, Due: ask.Now.Add(time.Second)})
-				case cause.Kind == flow.Begin:
+				case cause.Kind == grow.Begin && ask.Index == 0:
+					return add(grow.Spec{Name: "first", Kind: grow.Timer, Due: ask.Now.Add(time.Second)})
+				case cause.Kind == grow.Begin:
 					begun++
 					spec := wait
 					spec.Due = ask.Now
-					if spec.Kind == flow.Timer {
+					if spec.Kind == grow.Timer {
 						spec.Due = ask.Now.Add(time.Hour)
 					}
 					return add(spec)

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -48,9 +49,9 @@ type CompletingCatalog interface {
 // A QueueCatalog is a Catalog that knows which queues for workers exist.
 type QueueCatalog interface {
 	Catalog
-	// Queue answers [flow.Ask.Queue]: the language of a run asks before a node waits for a worker. An error that wraps
+	// Queue answers [grow.Ask.Queue]: the language of a run asks before a node waits for a worker. An error that wraps
 	// [storage.ErrNotFound] says that the queue does not exist. Another error stops the run, as errors of the store do.
-	Queue(ctx context.Context, run *flow.RunInfo, queue string) error
+	Queue(ctx context.Context, run *grow.RunInfo, queue string) error
 }
 
 // WithCatalog lets an engine drive runs of other flows than its own: the child runs of its runs, and any run that

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -19,8 +20,8 @@ type growers struct{ known map[string]bool }
 
 func (g growers) grower(who string) flow.Node {
 	name, _, _ := cut(who)
-	return flow.Growing(name, lang(func(ask *flow.Ask) flow.Growth {
-		if ask.Cause.Kind == flow.Begin {
+	return flow.Growing(name, lang(func(ask *grow.Ask) grow.Growth {
+		if ask.Cause.Kind == grow.Begin {
 			return add(work("a"))
 		}
 		return done(who)

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
@@ -16,17 +17,17 @@ import (
 )
 
 // patient is a language that waits a second, makes a call that it tries again after a second, and sends a message.
-func patient(ask *flow.Ask) flow.Growth {
+func patient(ask *grow.Ask) grow.Growth {
 	switch c := ask.Cause; {
-	case c.Kind == flow.Begin:
-		return add(flow.Spec{Name: "wait", Kind: flow.Timer, Due: ask.Now.Add(time.Second)})
-	case c.Kind == flow.Failed:
-		return flow.Growth{Again: &flow.Again{After: time.Second}}
+	case c.Kind == grow.Begin:
+		return add(grow.Spec{Name: "wait", Kind: grow.Timer, Due: ask.Now.Add(time.Second)})
+	case c.Kind == grow.Failed:
+		return grow.Growth{Again: &grow.Again{After: time.Second}}
 	case c.Name == "wait":
 		return add(work("a"))
 	default:
 		g := done(nil)
-		g.Out = []flow.Message{{To: "bus", Body: atom.MustEncode("it is done")}}
+		g.Out = []grow.Message{{To: "bus", Body: atom.MustEncode("it is done")}}
 		return g
 	}
 }

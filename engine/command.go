@@ -97,7 +97,7 @@ func RevertTo(path string) Command { return Command{inbox.Command{Kind: inbox.Re
 // such atom, or if a pivot stands between.
 //
 // A run of a language that has failed, timed out or been cancelled continues where it was, if its language can do so
-// (see [flow.Reopener]). What had succeeded stays done, also in branches, iterations and child runs. RetryFrom takes no
+// (see [grow.Reopener]). What had succeeded stays done, also in branches, iterations and child runs. RetryFrom takes no
 // path and no inputs then. It is refused if the run was undone, wholly or in part, or if a child run is still ending.
 func RetryFrom(path string, inputs ...InputOption) Command {
 	o := inbox.Command{Kind: inbox.Retry, Path: path}

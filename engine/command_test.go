@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -321,11 +322,11 @@ func TestRetryTimedOut(t *testing.T) {
 
 // TestDeadlineOfUndoing: a deadline does not hide why a run is being undone.
 func TestDeadlineOfUndoing(t *testing.T) {
-	growing := lang(func(ask *flow.Ask) flow.Growth {
+	growing := lang(func(ask *grow.Ask) grow.Growth {
 		switch ask.Cause.Kind {
-		case flow.Begin:
-			return flow.Growth{Add: []flow.Spec{work("a")}, Deadline: ask.Now.Add(time.Hour)}
-		case flow.Ended:
+		case grow.Begin:
+			return grow.Growth{Add: []grow.Spec{work("a")}, Deadline: ask.Now.Add(time.Hour)}
+		case grow.Ended:
 			return failure(&atom.Failure{Code: "Refused"})
 		default:
 			return failure(&atom.Failure{Code: "Late"})

@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 )
 
@@ -250,32 +251,32 @@ type grownSoFar struct{ Works, Laps int }
 // computingGrower is a user's own language that computes.
 type computingGrower struct{ f computingFlow }
 
-func (f computingFlow) grower() flow.Language { return computingGrower{f} }
+func (f computingFlow) grower() grow.Language { return computingGrower{f} }
 
-func (g computingGrower) Grow(ask *flow.Ask) flow.Growth {
+func (g computingGrower) Grow(ask *grow.Ask) grow.Growth {
 	f, c := &g.f, &ask.Cause
 	var m grownSoFar
 	if ask.Memory != nil {
 		_ = ask.Memory.Decode(&m)
 	}
-	var next flow.Growth
+	var next grow.Growth
 	switch {
-	case c.Kind == flow.Begin:
-		next = add(flow.Spec{Name: "first", Task: "do:brief"})
+	case c.Kind == grow.Begin:
+		next = add(grow.Spec{Name: "first", Task: "do:brief"})
 		if f.deadline() {
 			next.Deadline = ask.Now.Add(deadlineAfter)
 		}
-	case c.Kind == flow.Overdue:
-		return flow.Growth{End: &flow.End{Failure: c.Failure, TimedOut: true}}
-	case c.Kind == flow.Ended && c.Name == "beside", c.Kind == flow.Stopped:
-		return flow.Growth{}
-	case c.Kind == flow.Failed && !strings.HasPrefix(c.Name, "lap"):
+	case c.Kind == grow.Overdue:
+		return grow.Growth{End: &grow.End{Failure: c.Failure, TimedOut: true}}
+	case c.Kind == grow.Ended && c.Name == "beside", c.Kind == grow.Stopped:
+		return grow.Growth{}
+	case c.Kind == grow.Failed && !strings.HasPrefix(c.Name, "lap"):
 		return failure(c.Failure)
-	case c.Kind == flow.Failed && c.Attempt < 3:
-		return flow.Growth{Again: &flow.Again{After: time.Second}}
+	case c.Kind == grow.Failed && c.Attempt < 3:
+		return grow.Growth{Again: &grow.Again{After: time.Second}}
 	case m.Works < f.Works:
 		m.Works++
-		next = add(flow.Spec{Name: fmt.Sprint("w", m.Works), Task: "do:it", Undo: &flow.Undo{Task: "undo:it"}})
+		next = add(grow.Spec{Name: fmt.Sprint("w", m.Works), Task: "do:it", Undo: &grow.Undo{Task: "undo:it"}})
 	case f.Undo:
 		return failure(&atom.Failure{Code: "TooBad"})
 	default:
@@ -286,13 +287,13 @@ func (g computingGrower) Grow(ask *flow.Ask) flow.Growth {
 }
 
 // lap computes, and adds the node before the next lap.
-func (g computingGrower) lap(ask *flow.Ask, m *grownSoFar) (next flow.Growth) {
+func (g computingGrower) lap(ask *grow.Ask, m *grownSoFar) (next grow.Growth) {
 	f := &g.f
 	if f.Heavy {
 		spin(20*time.Millisecond, ask.Done)
 	}
 	if m.Laps++; m.Laps == 1 && f.Beside != "none" {
-		next.Add = append(next.Add, flow.Spec{Name: "beside", Task: "do:" + f.Beside})
+		next.Add = append(next.Add, grow.Spec{Name: "beside", Task: "do:" + f.Beside})
 	}
 	if f.Laps > 0 && m.Laps >= f.Laps {
 		return done(m.Laps)
@@ -300,18 +301,18 @@ func (g computingGrower) lap(ask *flow.Ask, m *grownSoFar) (next flow.Growth) {
 	name := fmt.Sprint("lap", m.Laps)
 	switch f.Lap {
 	case "call":
-		next.Add = append(next.Add, flow.Spec{Name: name, Task: "do:brief"})
+		next.Add = append(next.Add, grow.Spec{Name: name, Task: "do:brief"})
 	case "timer":
-		next.Add = append(next.Add, flow.Spec{Name: name, Kind: flow.Timer, Due: ask.Now.Add(time.Millisecond)})
+		next.Add = append(next.Add, grow.Spec{Name: name, Kind: grow.Timer, Due: ask.Now.Add(time.Millisecond)})
 	case "retry":
-		next.Add = append(next.Add, flow.Spec{Name: name, Task: "do:fails"})
+		next.Add = append(next.Add, grow.Spec{Name: name, Task: "do:fails"})
 	default:
 		next.More = atom.Null
 	}
 	return next
 }
 
-func (g computingGrower) Undo(ask *flow.UndoAsk) (atom.Value, error) {
+func (g computingGrower) Undo(ask *grow.UndoAsk) (atom.Value, error) {
 	if g.f.Undo {
 		spin(20*time.Millisecond, ask.Interrupted)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -51,11 +52,11 @@ func computingFlows(t *testing.T) map[string]flow.Node {
 // laps is a language that only computes.
 type laps struct{}
 
-func (laps) Grow(*flow.Ask) flow.Growth {
-	return flow.Growth{More: atom.Null, Events: []flow.Event{{Type: "Lap"}}}
+func (laps) Grow(*grow.Ask) grow.Growth {
+	return grow.Growth{More: atom.Null, Events: []grow.Event{{Type: "Lap"}}}
 }
 
-func (laps) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+func (laps) Undo(*grow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 
 // TestComputingRunHears makes requests of runs that only compute. They take effect while the runs compute.
 func TestComputingRunHears(t *testing.T) {

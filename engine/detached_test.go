@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -44,18 +45,18 @@ func (s *purgingStore) Run(ctx context.Context, id string) (storage.Run, error) 
 // ended. It leaves out a run that is purged meanwhile.
 func TestDetachedTree(t *testing.T) {
 	t.Parallel()
-	tree := flow.Growing("tree", lang(func(ask *flow.Ask) flow.Growth {
+	tree := flow.Growing("tree", lang(func(ask *grow.Ask) grow.Growth {
 		begins := strings.Fields(map[string]string{"r": "a b c", "a": "d e", "b": "f", "d": "g"}[ask.Run.ID])
 		begun := 0
-		if ask.Cause.Kind != flow.Begin {
+		if ask.Cause.Kind != grow.Begin {
 			_ = ask.Memory.Decode(&begun)
 		}
 		if begun == len(begins) {
 			return done(0)
 		}
 		id := begins[begun]
-		return flow.Growth{Memory: atom.MustEncode(begun + 1), Add: []flow.Spec{
-			{Name: id, Kind: flow.Nested, Child: &flow.Child{Flow: "tree", ID: id, Detached: true}},
+		return grow.Growth{Memory: atom.MustEncode(begun + 1), Add: []grow.Spec{
+			{Name: id, Kind: grow.Nested, Child: &grow.Child{Flow: "tree", ID: id, Detached: true}},
 		}}
 	}))
 	store := &purgingStore{Store: memstore.New()}

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -21,11 +22,11 @@ import (
 // TestDrop lets a language drop nodes that it no longer needs.
 func TestDrop(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		first := lang(func(ask *flow.Ask) flow.Growth {
+		first := lang(func(ask *grow.Ask) grow.Growth {
 			switch c := &ask.Cause; c.Kind {
-			case flow.Begin:
-				return add(work("slow"), work("quick"), flow.Spec{Name: "timer", Kind: flow.Timer, Due: ask.Now.Add(time.Hour)})
-			case flow.Ended:
+			case grow.Begin:
+				return add(work("slow"), work("quick"), grow.Spec{Name: "timer", Kind: grow.Timer, Due: ask.Now.Add(time.Hour)})
+			case grow.Ended:
 				if c.Name == "quick" {
 					g := add(work("after"))
 					g.Drop = []string{"slow", "timer"}
@@ -38,7 +39,7 @@ func TestDrop(t *testing.T) {
 			default:
 				t.Errorf("asked about %s: %v", c.Name, c.Kind)
 			}
-			return flow.Growth{}
+			return grow.Growth{}
 		})
 		s := &stage{do: script{"slow": untilCancelled}}
 		if len(opts) > 0 { // with one at a time, the quick one would never run
@@ -61,22 +62,22 @@ func TestDrop(t *testing.T) {
 // dropsAll is a language that drops a task and a subflow as soon as another task has ended, with or without an undo of
 // the subflow's work.
 func dropsAll(undoing bool) lang {
-	return func(ask *flow.Ask) flow.Growth {
+	return func(ask *grow.Ask) grow.Growth {
 		c := &ask.Cause
 		switch {
-		case c.Kind == flow.Begin && ask.Index >= 0:
+		case c.Kind == grow.Begin && ask.Index >= 0:
 			return add(work("x"))
 		case ask.Index >= 0 && c.Name == "x":
 			return add(work("y"))
-		case c.Kind == flow.Begin:
-			return add(work("first"), work("slow"), work("quick"), flow.Spec{Name: "sub", Kind: flow.Fork, Group: &flow.Group{Count: 2}})
+		case c.Kind == grow.Begin:
+			return add(work("first"), work("slow"), work("quick"), grow.Spec{Name: "sub", Kind: grow.Fork, Group: &grow.Group{Count: 2}})
 		case c.Name == "first":
-			return flow.Growth{}
+			return grow.Growth{}
 		case c.Name == "quick" && undoing:
-			return flow.Growth{Drop: []string{"slow", "sub"}, Undo: &flow.Undoing{Under: "sub"}}
+			return grow.Growth{Drop: []string{"slow", "sub"}, Undo: &grow.Undoing{Under: "sub"}}
 		case c.Name == "quick":
-			return flow.Growth{Drop: []string{"slow", "sub"}, Add: []flow.Spec{work("after")}}
-		case c.Kind == flow.Undone:
+			return grow.Growth{Drop: []string{"slow", "sub"}, Add: []grow.Spec{work("after")}}
+		case c.Kind == grow.Undone:
 			return add(work("after"))
 		case c.Name == "after":
 			return done(nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -58,7 +59,7 @@ func TestInboxOfEndedRun(t *testing.T) {
 					send := func(messages ...storage.Message) {
 						t.Helper()
 						for _, m := range messages {
-							if m.Run = "r"; m.Kind == flow.MessageSignal {
+							if m.Run = "r"; m.Kind == grow.MessageSignal {
 								m.Body = atom.MustEncode(1)
 							}
 							if err := store.Send(t.Context(), m); err != nil {
@@ -66,7 +67,7 @@ func TestInboxOfEndedRun(t *testing.T) {
 							}
 						}
 					}
-					send(storage.Message{Kind: flow.MessageSignal, Name: "later"}, storage.Message{Kind: flow.MessageSignal, Name: "go"})
+					send(storage.Message{Kind: grow.MessageSignal, Name: "later"}, storage.Message{Kind: grow.MessageSignal, Name: "go"})
 					if when != "not driven" {
 						serve()
 					}
@@ -76,7 +77,7 @@ func TestInboxOfEndedRun(t *testing.T) {
 							t.Error(err)
 						}
 					}
-					for _, kind := range []flow.MessageKind{"child", "token", "taken", "retaken", "execution", "cancel-next", "call"} {
+					for _, kind := range []grow.MessageKind{"child", "token", "taken", "retaken", "execution", "cancel-next", "call"} {
 						send(storage.Message{Kind: kind, Name: "x"})
 					}
 					if when == "refused" {

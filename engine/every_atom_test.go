@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
@@ -102,7 +103,7 @@ func TestEveryAtomOnce(t *testing.T) {
 					t.Log(err)
 				}
 				for i := range 8 { // runs that wait for events get them
-					m := storage.Message{Run: "r", Kind: flow.MessageSignal, Name: []string{"first", "second"}[i%2], Body: atom.MustEncode(i)}
+					m := storage.Message{Run: "r", Kind: grow.MessageSignal, Name: []string{"first", "second"}[i%2], Body: atom.MustEncode(i)}
 					if name != "events" {
 						break
 					}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -19,32 +20,32 @@ import (
 
 // family are flows that use keys, successors and receipts together.
 func family() flows {
-	asks := lang(func(ask *flow.Ask) flow.Growth {
+	asks := lang(func(ask *grow.Ask) grow.Growth {
 		c := &ask.Cause
-		note := func(line string) flow.Growth {
+		note := func(line string) grow.Growth {
 			lines := memo(ask, line)
-			g := flow.Growth{Memory: atom.MustEncode(lines), Listen: true}
+			g := grow.Growth{Memory: atom.MustEncode(lines), Listen: true}
 			if len(lines) == 5 {
-				g.Add = []flow.Spec{timer(ask, "late", time.Minute)} // until then, a repeated message would be heard
+				g.Add = []grow.Spec{timer(ask, "late", time.Minute)} // until then, a repeated message would be heard
 			}
 			return g
 		}
 		switch {
-		case c.Kind == flow.Begin:
-			send := func(to, key, receipt string) flow.Message {
-				return flow.Message{To: to, ToKey: key, Kind: "swap", Name: receipt, Receipt: receipt, Note: atom.MustEncode(receipt + "!")}
+		case c.Kind == grow.Begin:
+			send := func(to, key, receipt string) grow.Message {
+				return grow.Message{To: to, ToKey: key, Kind: "swap", Name: receipt, Receipt: receipt, Note: atom.MustEncode(receipt + "!")}
 			}
-			return flow.Growth{
+			return grow.Growth{
 				Listen: true,
-				Add:    []flow.Spec{{Name: "chain", Kind: flow.Nested, Input: atom.MustEncode(1), Child: &flow.Child{Flow: "chain", Key: "chain"}}},
-				Send: []flow.Message{
+				Add:    []grow.Spec{{Name: "chain", Kind: grow.Nested, Input: atom.MustEncode(1), Child: &grow.Child{Flow: "chain", Key: "chain"}}},
+				Send: []grow.Message{
 					send("", "hears", "heard"), send("nobody", "", "nobody"), send("ends", "ends", "ends"),
 					send("nobody", "hears", "other"),
 				},
 			}
-		case c.Kind == flow.Receipt && c.Failure != nil:
+		case c.Kind == grow.Receipt && c.Failure != nil:
 			return note(c.Name + " " + textOf(c.Note) + " " + c.Failure.Code)
-		case c.Kind == flow.Receipt:
+		case c.Kind == grow.Receipt:
 			return note(c.Name + " " + textOf(c.Note) + " " + textOf(c.Result))
 		case c.Name == "chain":
 			return note("chain " + textOf(c.Result) + " " + c.End.String())
@@ -54,31 +55,31 @@ func family() flows {
 			return done(lines)
 		}
 	})
-	hears := lang(func(ask *flow.Ask) flow.Growth {
+	hears := lang(func(ask *grow.Ask) grow.Growth {
 		switch c := &ask.Cause; c.Kind {
-		case flow.Begin:
+		case grow.Begin:
 			return add(timer(ask, "until", 3*time.Minute))
-		case flow.Told:
-			return flow.Growth{Memory: atom.MustEncode(memo(ask, string(c.Message)+" "+c.Name+" from "+c.From))}
+		case grow.Told:
+			return grow.Growth{Memory: atom.MustEncode(memo(ask, string(c.Message)+" "+c.Name+" from "+c.From))}
 		default:
 			return done(memo(ask))
 		}
 	})
-	chain := lang(func(ask *flow.Ask) flow.Growth {
+	chain := lang(func(ask *grow.Ask) grow.Growth {
 		var n int
 		_ = ask.Run.Input.Decode(&n)
 		switch {
-		case ask.Cause.Kind == flow.Begin:
+		case ask.Cause.Kind == grow.Begin:
 			return add(timer(ask, "wait", time.Second))
 		case n < 4:
-			return flow.Growth{End: &flow.End{Successor: &flow.Child{Flow: "chain", Key: ask.Run.Key, Input: atom.MustEncode(n + 1)}}}
+			return grow.Growth{End: &grow.End{Successor: &grow.Child{Flow: "chain", Key: ask.Run.Key, Input: atom.MustEncode(n + 1)}}}
 		default:
 			return done(fmt.Sprint("last, after ", ask.Run.Continues))
 		}
 	})
 	return flows{
 		"asks": flow.Growing("asks", asks), "hears": flow.Growing("hears", hears), "chain": flow.Growing("chain", chain),
-		"ends": flow.Growing("ends", lang(func(*flow.Ask) flow.Growth { return done(nil) })),
+		"ends": flow.Growing("ends", lang(func(*grow.Ask) grow.Growth { return done(nil) })),
 	}
 }
 

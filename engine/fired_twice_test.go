@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -82,15 +83,15 @@ func (s *doubled) Commit(ctx context.Context, c backend.Claim, cp *backend.Check
 
 // timed are flows that wait for a time, each in another way, and then call done.
 func timed(done func(string)) map[string]flow.Node {
-	grows := func(name string, spec func(ask *flow.Ask) flow.Spec) flow.Node {
-		return flow.Growing(name, lang(func(ask *flow.Ask) flow.Growth {
+	grows := func(name string, spec func(ask *grow.Ask) grow.Spec) flow.Node {
+		return flow.Growing(name, lang(func(ask *grow.Ask) grow.Growth {
 			switch c := &ask.Cause; {
-			case c.Kind == flow.Begin:
+			case c.Kind == grow.Begin:
 				return add(spec(ask))
 			case c.Name == "wait":
-				return add(flow.Spec{Name: "after", Task: name})
+				return add(grow.Spec{Name: "after", Task: name})
 			default:
-				return flow.Growth{End: &flow.End{Value: atom.Null}}
+				return grow.Growth{End: &grow.End{Value: atom.Null}}
 			}
 		}))
 	}
@@ -104,14 +105,14 @@ func timed(done func(string)) map[string]flow.Node {
 		return struct{}{}, nil
 	}, atom.Attempts(3, atom.Constant(time.Minute)))
 	return map[string]flow.Node{
-		"timer": grows("timer", func(ask *flow.Ask) flow.Spec {
-			return flow.Spec{Name: "wait", Kind: flow.Timer, Due: ask.Now.Add(time.Minute)}
+		"timer": grows("timer", func(ask *grow.Ask) grow.Spec {
+			return grow.Spec{Name: "wait", Kind: grow.Timer, Due: ask.Now.Add(time.Minute)}
 		}),
-		"deadline": grows("deadline", func(ask *flow.Ask) flow.Spec {
-			return flow.Spec{Name: "wait", Token: ask.Token(), Timeout: time.Minute}
+		"deadline": grows("deadline", func(ask *grow.Ask) grow.Spec {
+			return grow.Spec{Name: "wait", Token: ask.Token(), Timeout: time.Minute}
 		}),
-		"heartbeat": grows("heartbeat", func(ask *flow.Ask) flow.Spec {
-			return flow.Spec{Name: "wait", Token: ask.Token(), Heartbeat: time.Minute}
+		"heartbeat": grows("heartbeat", func(ask *grow.Ask) grow.Spec {
+			return grow.Spec{Name: "wait", Token: ask.Token(), Heartbeat: time.Minute}
 		}),
 		"retry": flow.Linear("retry", try, after("retry")),
 	}

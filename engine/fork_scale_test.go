@@ -7,6 +7,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -54,12 +55,12 @@ func eachStore(t *testing.T, test func(t *testing.T, store backend.Store)) {
 // Also: `engine/internal/scheduler: TestForkBeginsInSteps`.
 func TestScaleForkBegins(t *testing.T) {
 	n := scale(t, 5_000)
-	language := lang(func(ask *flow.Ask) flow.Growth {
+	language := lang(func(ask *grow.Ask) grow.Growth {
 		switch cause := &ask.Cause; {
-		case ask.Index < 0 && cause.Kind == flow.Begin:
-			return add(flow.Spec{Name: "g", Kind: flow.Fork, Group: &flow.Group{Count: n}})
-		case ask.Index >= 0 && cause.Kind == flow.Begin:
-			return add(flow.Spec{Name: "t", Kind: flow.Timer, Due: ask.Now.Add(time.Second)})
+		case ask.Index < 0 && cause.Kind == grow.Begin:
+			return add(grow.Spec{Name: "g", Kind: grow.Fork, Group: &grow.Group{Count: n}})
+		case ask.Index >= 0 && cause.Kind == grow.Begin:
+			return add(grow.Spec{Name: "t", Kind: grow.Timer, Due: ask.Now.Add(time.Second)})
 		default:
 			return done(nil)
 		}

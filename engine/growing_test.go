@@ -14,24 +14,25 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // lang is a language that consists of one function.
-type lang func(ask *flow.Ask) flow.Growth
+type lang func(ask *grow.Ask) grow.Growth
 
-func (l lang) Grow(ask *flow.Ask) flow.Growth { return l(ask) }
+func (l lang) Grow(ask *grow.Ask) grow.Growth { return l(ask) }
 
-func (lang) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
+func (lang) Undo(ask *grow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
 
-func done(v any) flow.Growth { return flow.Growth{End: &flow.End{Value: atom.MustEncode(v)}} }
+func done(v any) grow.Growth { return grow.Growth{End: &grow.End{Value: atom.MustEncode(v)}} }
 
-func failure(f *atom.Failure) flow.Growth { return flow.Growth{End: &flow.End{Failure: f}} }
+func failure(f *atom.Failure) grow.Growth { return grow.Growth{End: &grow.End{Failure: f}} }
 
-func add(specs ...flow.Spec) flow.Growth { return flow.Growth{Add: specs} }
+func add(specs ...grow.Spec) grow.Growth { return grow.Growth{Add: specs} }
 
-func work(name string) flow.Spec {
-	return flow.Spec{Name: name, Task: "do:" + name, Undo: &flow.Undo{Task: "undo:" + name}}
+func work(name string) grow.Spec {
+	return grow.Spec{Name: name, Task: "do:" + name, Undo: &grow.Undo{Task: "undo:" + name}}
 }
 
 // TestTold: a language hears everything that the run is told, in order and never twice, whatever the language does
@@ -39,24 +40,24 @@ func work(name string) flow.Spec {
 func TestTold(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"a": func(context.Context, int) error { time.Sleep(time.Minute); return nil }}}
-		hears := lang(func(ask *flow.Ask) flow.Growth {
+		hears := lang(func(ask *grow.Ask) grow.Growth {
 			var heard []string
 			if ask.Memory != nil {
 				_ = ask.Memory.Decode(&heard)
 			}
 			switch ask.Cause.Kind {
-			case flow.Begin:
-				return add(work("a"), flow.Spec{Name: "until", Kind: flow.Timer, Due: ask.Now.Add(24 * time.Hour)})
-			case flow.Told:
+			case grow.Begin:
+				return add(work("a"), grow.Spec{Name: "until", Kind: grow.Timer, Due: ask.Now.Add(24 * time.Hour)})
+			case grow.Told:
 				var body string
 				_ = ask.Cause.Result.Decode(&body)
 				heard = append(heard, string(ask.Cause.Message)+" "+ask.Cause.Name+" "+body)
 				if ask.Cause.Name == "over" {
 					return done(heard)
 				}
-				return flow.Growth{Memory: atom.MustEncode(heard)}
+				return grow.Growth{Memory: atom.MustEncode(heard)}
 			default:
-				return flow.Growth{}
+				return grow.Growth{}
 			}
 		})
 		eng := newEngine(t, flow.Growing("f", hears), append(opts, engine.WithTasks(parts{s}))...)
@@ -102,18 +103,18 @@ func TestTold(t *testing.T) {
 func TestGrowingTokens(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		tokens := &box[string]{}
-		both := lang(func(ask *flow.Ask) flow.Growth {
+		both := lang(func(ask *grow.Ask) grow.Growth {
 			switch c := &ask.Cause; {
-			case c.Kind == flow.Begin:
+			case c.Kind == grow.Begin:
 				a := work("a")
 				a.Token = ask.Token()
 				tokens.put(a.Token)
 				return add(a)
-			case c.Kind == flow.Ended && c.Name == "a":
-				b := flow.Spec{Name: "b", Token: ask.Token(), Heartbeat: time.Minute, Undo: &flow.Undo{Task: "undo:b"}}
+			case c.Kind == grow.Ended && c.Name == "a":
+				b := grow.Spec{Name: "b", Token: ask.Token(), Heartbeat: time.Minute, Undo: &grow.Undo{Task: "undo:b"}}
 				tokens.put(b.Token)
 				return add(b)
-			case c.Kind == flow.Failed:
+			case c.Kind == grow.Failed:
 				return failure(c.Failure)
 			default:
 				return done(c.Result)
@@ -158,13 +159,13 @@ func TestGrowingTokens(t *testing.T) {
 // TestWorkers lets workers find the work of a language in a queue.
 func TestWorkers(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		queued := lang(func(ask *flow.Ask) flow.Growth {
+		queued := lang(func(ask *grow.Ask) grow.Growth {
 			switch c := &ask.Cause; c.Kind {
-			case flow.Begin:
-				return add(flow.Spec{Name: "a", Token: ask.Token(), Queue: "q", Input: atom.MustEncode("in"), Heartbeat: time.Hour})
-			case flow.Taken:
-				return flow.Growth{Memory: c.Result}
-			case flow.Ended:
+			case grow.Begin:
+				return add(grow.Spec{Name: "a", Token: ask.Token(), Queue: "q", Input: atom.MustEncode("in"), Heartbeat: time.Hour})
+			case grow.Taken:
+				return grow.Growth{Memory: c.Result}
+			case grow.Ended:
 				return done([]atom.Value{ask.Memory, c.Result})
 			default:
 				return failure(c.Failure)
@@ -200,21 +201,21 @@ func TestJoins(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name  string
-		group flow.Group
+		group grow.Group
 		fail  []int         // children that fail
 		want  string        // results, or the code of the failure
 		took  time.Duration // child i takes i+1 minutes
 	}{
-		{"all", flow.Group{Count: 3}, nil, `[0,1,2]`, 3 * time.Minute},
-		{"one fails", flow.Group{Count: 3}, []int{1}, "Refused", 2 * time.Minute},
-		{"one may fail", flow.Group{Count: 3, Tolerate: 1}, []int{1}, `[0,null,2]`, 3 * time.Minute},
-		{"two fail", flow.Group{Count: 4, Tolerate: 1}, []int{0, 2}, "Refused", 3 * time.Minute},
-		{"first", flow.Group{Count: 3, Need: 1}, nil, `[0,null,null]`, time.Minute},
-		{"first that does not fail", flow.Group{Count: 3, Need: 1, Tolerate: 2}, []int{0}, `[null,1,null]`, 2 * time.Minute},
-		{"two of three", flow.Group{Count: 3, Need: 2, Tolerate: 1}, []int{1}, `[0,null,2]`, 3 * time.Minute},
-		{"two cannot", flow.Group{Count: 3, Need: 2, Tolerate: 3}, []int{0, 1}, "Refused", 2 * time.Minute},
-		{"abandoned", flow.Group{Count: 2, Need: 1, Abandon: true}, nil, `[0,null]`, time.Minute},
-		{"in turn", flow.Group{Count: 3, Slots: 1, Need: 2}, nil, `[0,1,null]`, 3 * time.Minute},
+		{"all", grow.Group{Count: 3}, nil, `[0,1,2]`, 3 * time.Minute},
+		{"one fails", grow.Group{Count: 3}, []int{1}, "Refused", 2 * time.Minute},
+		{"one may fail", grow.Group{Count: 3, Tolerate: 1}, []int{1}, `[0,null,2]`, 3 * time.Minute},
+		{"two fail", grow.Group{Count: 4, Tolerate: 1}, []int{0, 2}, "Refused", 3 * time.Minute},
+		{"first", grow.Group{Count: 3, Need: 1}, nil, `[0,null,null]`, time.Minute},
+		{"first that does not fail", grow.Group{Count: 3, Need: 1, Tolerate: 2}, []int{0}, `[null,1,null]`, 2 * time.Minute},
+		{"two of three", grow.Group{Count: 3, Need: 2, Tolerate: 1}, []int{1}, `[0,null,2]`, 3 * time.Minute},
+		{"two cannot", grow.Group{Count: 3, Need: 2, Tolerate: 3}, []int{0, 1}, "Refused", 2 * time.Minute},
+		{"abandoned", grow.Group{Count: 2, Need: 1, Abandon: true}, nil, `[0,null]`, time.Minute},
+		{"in turn", grow.Group{Count: 3, Slots: 1, Need: 2}, nil, `[0,1,null]`, 3 * time.Minute},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -238,17 +239,17 @@ func TestJoins(t *testing.T) {
 }
 
 // joining is a language whose flow is one group. Child i takes i+1 minutes, and fails if it is among those that must.
-func joining(group flow.Group, fail []int) lang {
-	return func(ask *flow.Ask) flow.Growth {
+func joining(group grow.Group, fail []int) lang {
+	return func(ask *grow.Ask) grow.Growth {
 		switch cause := &ask.Cause; {
-		case ask.Index < 0 && cause.Kind == flow.Begin:
-			return add(flow.Spec{Name: "g", Kind: flow.Fork, Group: &group})
-		case ask.Index < 0 && cause.Kind == flow.Joined:
+		case ask.Index < 0 && cause.Kind == grow.Begin:
+			return add(grow.Spec{Name: "g", Kind: grow.Fork, Group: &group})
+		case ask.Index < 0 && cause.Kind == grow.Joined:
 			return done(cause.Results)
 		case ask.Index < 0:
 			return failure(cause.Failure)
-		case cause.Kind == flow.Begin:
-			return add(flow.Spec{Name: "w", Kind: flow.Timer, Due: ask.Now.Add(time.Duration(ask.Index+1) * time.Minute)})
+		case cause.Kind == grow.Begin:
+			return add(grow.Spec{Name: "w", Kind: grow.Timer, Due: ask.Now.Add(time.Duration(ask.Index+1) * time.Minute)})
 		case slices.Contains(fail, ask.Index):
 			return failure(&atom.Failure{Code: "Refused"})
 		default:
@@ -260,17 +261,17 @@ func joining(group flow.Group, fail []int) lang {
 // TestMessages sends messages to other runs, and leaves the others to the outbox.
 func TestMessages(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		talks := lang(func(ask *flow.Ask) flow.Growth {
+		talks := lang(func(ask *grow.Ask) grow.Growth {
 			switch ask.Cause.Kind {
-			case flow.Begin:
+			case grow.Begin:
 				if ask.Run.ID == "hears" {
-					return add(flow.Spec{Name: "until", Kind: flow.Timer, Due: ask.Now.Add(time.Hour)})
+					return add(grow.Spec{Name: "until", Kind: grow.Timer, Due: ask.Now.Add(time.Hour)})
 				}
 				g := done(nil)
-				g.Send = []flow.Message{{To: "hears", Kind: "event", Name: "hello", Body: atom.MustEncode(ask.Run.ID)}, {To: "nobody", Kind: "event"}}
-				g.Out = []flow.Message{{To: "https://example.org", Body: atom.MustEncode(1)}, {To: "https://example.org", Key: "own", Body: atom.MustEncode(2)}}
+				g.Send = []grow.Message{{To: "hears", Kind: "event", Name: "hello", Body: atom.MustEncode(ask.Run.ID)}, {To: "nobody", Kind: "event"}}
+				g.Out = []grow.Message{{To: "https://example.org", Body: atom.MustEncode(1)}, {To: "https://example.org", Key: "own", Body: atom.MustEncode(2)}}
 				return g
-			case flow.Told:
+			case grow.Told:
 				return done(ask.Cause.Name + " " + fmt.Sprint(ask.Cause.Result))
 			default:
 				return done("nothing")
@@ -310,16 +311,16 @@ func TestMessages(t *testing.T) {
 func TestAlteredLanguage(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		version := func(v string) lang {
-			return func(ask *flow.Ask) flow.Growth {
+			return func(ask *grow.Ask) grow.Growth {
 				switch c := &ask.Cause; {
-				case c.Kind == flow.Begin:
-					g := add(work("a"+v), flow.Spec{Name: "until" + v, Kind: flow.Timer, Due: ask.Now.Add(time.Hour), Note: atom.MustEncode(v)})
+				case c.Kind == grow.Begin:
+					g := add(work("a"+v), grow.Spec{Name: "until" + v, Kind: grow.Timer, Due: ask.Now.Add(time.Hour), Note: atom.MustEncode(v)})
 					g.Memory = atom.MustEncode("begun by " + v)
 					return g
 				case strings.HasPrefix(c.Name, "until"):
 					return done(fmt.Sprint(ask.Memory, " noted by ", c.Note, " ended by ", v))
 				default:
-					return flow.Growth{}
+					return grow.Growth{}
 				}
 			}
 		}

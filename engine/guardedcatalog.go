@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -47,7 +48,7 @@ func (c *guardedCatalog) complete(ctx context.Context, run *storage.Run) (err er
 	return cmp.Or(broke, err)
 }
 
-func (c *guardedCatalog) queue(ctx context.Context, run *flow.RunInfo, queue string) (err error) {
+func (c *guardedCatalog) queue(ctx context.Context, run *grow.RunInfo, queue string) (err error) {
 	if c == nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/storage"
@@ -30,7 +31,7 @@ func TestLongUndoHears(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			s := memstore.New()
-			many := lang(func(ask *flow.Ask) flow.Growth {
+			many := lang(func(ask *grow.Ask) grow.Growth {
 				n := 0
 				if ask.Memory != nil {
 					_ = ask.Memory.Decode(&n)
@@ -103,12 +104,12 @@ func TestCatchingUpHears(t *testing.T) {
 			defer stop()
 			var eng *engine.Engine
 			asked := false
-			hears := lang(func(ask *flow.Ask) flow.Growth {
+			hears := lang(func(ask *grow.Ask) grow.Growth {
 				n := 0
 				if ask.Memory != nil {
 					_ = ask.Memory.Decode(&n)
 				}
-				if ask.Cause.Kind == flow.Told {
+				if ask.Cause.Kind == grow.Told {
 					n++
 				}
 				switch {
@@ -124,7 +125,7 @@ func TestCatchingUpHears(t *testing.T) {
 					for !ask.Done() { //nolint:revive // no answer is needed any more
 					}
 				}
-				return flow.Growth{Memory: atom.MustEncode(n), Listen: true}
+				return grow.Growth{Memory: atom.MustEncode(n), Listen: true}
 			})
 			eng = newEngine(t, flow.Growing("f", hears), engine.WithStore(s))
 			if err := eng.Start(t.Context(), "run"); err != nil {
@@ -165,12 +166,12 @@ func (p *paged) AtomsAt(ctx context.Context, run string, paths ...string) ([]sto
 func TestLoadHears(t *testing.T) {
 	t.Parallel()
 	const children = 3000
-	forks := lang(func(ask *flow.Ask) flow.Growth {
+	forks := lang(func(ask *grow.Ask) grow.Growth {
 		switch c := &ask.Cause; {
-		case ask.Index < 0 && c.Kind == flow.Begin:
-			return add(flow.Spec{Name: "g", Kind: flow.Fork, Group: &flow.Group{Count: children}})
-		case ask.Index == children-1 && c.Kind == flow.Begin:
-			return add(flow.Spec{Name: "wait", Kind: flow.Timer, Due: ask.Now.Add(24 * time.Hour)})
+		case ask.Index < 0 && c.Kind == grow.Begin:
+			return add(grow.Spec{Name: "g", Kind: grow.Fork, Group: &grow.Group{Count: children}})
+		case ask.Index == children-1 && c.Kind == grow.Begin:
+			return add(grow.Spec{Name: "wait", Kind: grow.Timer, Due: ask.Now.Add(24 * time.Hour)})
 		default:
 			return done(ask.Index)
 		}
@@ -205,13 +206,13 @@ func TestManyWaitingCallsAreCancelled(t *testing.T) {
 	longtest.Needs(t)
 	const calls = 60_000
 	began := make(chan struct{}, 1)
-	many := lang(func(ask *flow.Ask) flow.Growth {
-		if ask.Cause.Kind != flow.Begin {
-			return flow.Growth{}
+	many := lang(func(ask *grow.Ask) grow.Growth {
+		if ask.Cause.Kind != grow.Begin {
+			return grow.Growth{}
 		}
-		var g flow.Growth
+		var g grow.Growth
 		for i := range calls {
-			g.Add = append(g.Add, flow.Spec{Name: fmt.Sprint(i), Task: "wait"})
+			g.Add = append(g.Add, grow.Spec{Name: fmt.Sprint(i), Task: "wait"})
 		}
 		return g
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -62,7 +63,7 @@ func TestCommandReachesHeld(t *testing.T) {
 				before := runOf(t, store, "r")
 				s.took()
 				s.do, s.undo = nil, nil
-				err := store.Send(t.Context(), storage.Message{Run: "r", Kind: flow.MessageSignal, Name: "nobody waits"})
+				err := store.Send(t.Context(), storage.Message{Run: "r", Kind: grow.MessageSignal, Name: "nobody waits"})
 				if name != "signal" {
 					err = engine.Send(t.Context(), store, "r", c.command.By(by))
 				}

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -31,7 +31,7 @@ func (h host) Prepare(ctx context.Context, run *storage.Run) error {
 }
 
 // Queue implements [driver.Runs].
-func (h host) Queue(ctx context.Context, run *flow.RunInfo, queue string) error {
+func (h host) Queue(ctx context.Context, run *grow.RunInfo, queue string) error {
 	return h.e.catalog.queue(ctx, run, queue)
 }
 

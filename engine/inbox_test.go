@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -55,7 +56,7 @@ func TestInboxIsReadOnce(t *testing.T) {
 	for burst := range 18 {
 		messages := make([]storage.Message, []int{10, 2*backend.MaxMessages + 1}[burst%2])
 		for i := range messages {
-			messages[i] = storage.Message{Run: "r", Kind: flow.MessageSignal, Name: fmt.Sprint("other", burst)}
+			messages[i] = storage.Message{Run: "r", Kind: grow.MessageSignal, Name: fmt.Sprint("other", burst)}
 		}
 		if err := s.Send(t.Context(), messages...); err != nil {
 			t.Fatal(err)
@@ -65,7 +66,7 @@ func TestInboxIsReadOnce(t *testing.T) {
 			t.Logf("read up to %d of %d", upTo, sent)
 		}
 	}
-	if err := s.Send(t.Context(), storage.Message{Run: "r", Kind: flow.MessageSignal, Name: "go", Body: atom.MustEncode(1)}); err != nil {
+	if err := s.Send(t.Context(), storage.Message{Run: "r", Kind: grow.MessageSignal, Name: "go", Body: atom.MustEncode(1)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-end; err != nil {

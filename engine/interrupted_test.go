@@ -8,18 +8,19 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // noticed reports that the language is asked.
 type noticed struct {
-	flow.Language
+	grow.Language
 
 	began chan struct{}
 }
 
-func (n noticed) Grow(ask *flow.Ask) flow.Growth {
+func (n noticed) Grow(ask *grow.Ask) grow.Growth {
 	select {
 	case n.began <- struct{}{}:
 	default:
@@ -30,15 +31,15 @@ func (n noticed) Grow(ask *flow.Ask) flow.Growth {
 // endless is a language whose answers only end if they are interrupted.
 type endless struct{}
 
-func (endless) Grow(ask *flow.Ask) flow.Growth {
+func (endless) Grow(ask *grow.Ask) grow.Growth {
 	for !ask.Done() { //nolint:revive // must take all available time
 	}
 	panic("interrupted")
 }
-func (endless) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+func (endless) Undo(*grow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 
 // slowLanguages returns languages with one answer that takes at least minutes.
-func slowLanguages(t *testing.T) map[string]flow.Language {
+func slowLanguages(t *testing.T) map[string]grow.Language {
 	t.Helper()
 	many := func(n int, format string) string {
 		parts := make([]string, n)
@@ -47,7 +48,7 @@ func slowLanguages(t *testing.T) map[string]flow.Language {
 		}
 		return strings.Join(parts, ", ")
 	}
-	languages := map[string]flow.Language{"grower": endless{}}
+	languages := map[string]grow.Language{"grower": endless{}}
 	m, err := sm4c.Parse("jq", []byte(`{"name": "m", "version": "1", "states": [{"name": "A", "start": true,
 		"transitions": [`+many(300, `{"condition": "${ reduce range(300000) as $i (0; . + 1) | . == %d }", "nextState": "B"}`)+`]}, {"name": "B"}]}`))
 	if err != nil {

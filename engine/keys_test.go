@@ -12,13 +12,14 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // memo is the memory of these tests' languages: lines of text.
-func memo(ask *flow.Ask, more ...string) []string {
+func memo(ask *grow.Ask, more ...string) []string {
 	var lines []string
 	if ask.Memory != nil {
 		_ = ask.Memory.Decode(&lines)
@@ -32,8 +33,8 @@ func textOf(v atom.Value) (s string) {
 }
 
 // timer is a node that ends after the given time.
-func timer(ask *flow.Ask, name string, after time.Duration) flow.Spec {
-	return flow.Spec{Name: name, Kind: flow.Timer, Due: ask.Now.Add(after)}
+func timer(ask *grow.Ask, name string, after time.Duration) grow.Spec {
+	return grow.Spec{Name: name, Kind: grow.Timer, Due: ask.Now.Add(after)}
 }
 
 // served serves flows for the given time, in virtual time.
@@ -45,7 +46,7 @@ func served(t *testing.T, store backend.Store, all flows, d time.Duration) {
 // servedUntil serves flows for the given time, or until a condition holds.
 func servedUntil(t *testing.T, store backend.Store, all flows, d time.Duration, over func() bool) {
 	t.Helper()
-	eng := newEngine(t, flow.Growing("unused", lang(func(*flow.Ask) flow.Growth { return done(nil) })),
+	eng := newEngine(t, flow.Growing("unused", lang(func(*grow.Ask) grow.Growth { return done(nil) })),
 		engine.WithStore(store), engine.WithCatalog(all))
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
@@ -82,20 +83,20 @@ func runOf(t *testing.T, store backend.Store, id string) storage.Run {
 // TestKey gives a key to one open run at a time: with a start, for a child, and for a retry.
 func TestKey(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		waits := lang(func(ask *flow.Ask) flow.Growth {
+		waits := lang(func(ask *grow.Ask) grow.Growth {
 			switch c := &ask.Cause; c.Kind {
-			case flow.Begin:
-				return flow.Growth{Listen: true}
-			case flow.Told:
+			case grow.Begin:
+				return grow.Growth{Listen: true}
+			case grow.Told:
 				return failure(&atom.Failure{Code: c.Name})
 			default:
-				return flow.Growth{}
+				return grow.Growth{}
 			}
 		})
 		catalog := flows{"waits": flow.Growing("waits", waits)}
 		opts = append(opts, engine.WithCatalog(catalog))
 		eng := newEngine(t, catalog["waits"], opts...)
-		parent := newEngine(t, flow.Growing("outer", nest(flow.Child{Flow: "waits", Key: "k"}, false)), append(opts, engine.WithStore(eng.Store()))...)
+		parent := newEngine(t, flow.Growing("outer", nest(grow.Child{Flow: "waits", Key: "k"}, false)), append(opts, engine.WithStore(eng.Store()))...)
 		ctx := t.Context()
 		if _, err := eng.Run(ctx, "one", engine.Key("k"), engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
 			t.Fatal(err)
@@ -129,17 +130,17 @@ func TestKey(t *testing.T) {
 }
 
 // ways is a flow that ends as its input says.
-var ways = lang(func(ask *flow.Ask) flow.Growth {
+var ways = lang(func(ask *grow.Ask) grow.Growth {
 	f := &atom.Failure{Code: "Ended"}
 	switch textOf(ask.Run.Input) {
 	case "failed":
 		return failure(f)
 	case "timed out":
-		return flow.Growth{End: &flow.End{Failure: f, TimedOut: true}}
+		return grow.Growth{End: &grow.End{Failure: f, TimedOut: true}}
 	case "cancelled":
-		return flow.Growth{End: &flow.End{Failure: f, Cancelled: true}}
+		return grow.Growth{End: &grow.End{Failure: f, Cancelled: true}}
 	case "later":
-		if ask.Cause.Kind == flow.Begin {
+		if ask.Cause.Kind == grow.Begin {
 			return add(timer(ask, "wait", 3*time.Minute))
 		}
 	}
@@ -150,18 +151,18 @@ var ways = lang(func(ask *flow.Ask) flow.Growth {
 func TestRunEnd(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		inputs := []string{"succeeded", "failed", "timed out", "cancelled"}
-		outer := lang(func(ask *flow.Ask) flow.Growth {
+		outer := lang(func(ask *grow.Ask) grow.Growth {
 			c := &ask.Cause
-			if c.Kind == flow.Begin {
-				var g flow.Growth
+			if c.Kind == grow.Begin {
+				var g grow.Growth
 				for _, in := range inputs {
-					g.Add = append(g.Add, flow.Spec{Name: in, Kind: flow.Nested, Input: atom.MustEncode(in), Child: &flow.Child{Flow: "ways"}})
+					g.Add = append(g.Add, grow.Spec{Name: in, Kind: grow.Nested, Input: atom.MustEncode(in), Child: &grow.Child{Flow: "ways"}})
 				}
 				return g
 			}
 			lines := memo(ask, c.Name+": "+c.End.String())
 			if len(lines) < len(inputs) {
-				return flow.Growth{Memory: atom.MustEncode(lines)}
+				return grow.Growth{Memory: atom.MustEncode(lines)}
 			}
 			slices.Sort(lines)
 			return done(lines)
@@ -181,32 +182,32 @@ func TestRunEnd(t *testing.T) {
 // and send messages.
 func TestLeaveAtEnd(t *testing.T) {
 	t.Parallel()
-	child := func(name string) flow.Spec {
-		return flow.Spec{Name: name, Kind: flow.Nested, Input: atom.MustEncode("later"), Child: &flow.Child{Flow: "ways"}}
+	child := func(name string) grow.Spec {
+		return grow.Spec{Name: name, Kind: grow.Nested, Input: atom.MustEncode("later"), Child: &grow.Child{Flow: "ways"}}
 	}
 	free := child("free")
-	free.Child = &flow.Child{Flow: "ways", Detached: true}
-	leaves := lang(func(ask *flow.Ask) flow.Growth {
-		say := []flow.Message{{ToKey: "hears", Kind: "swap", Name: ask.Cause.Kind.String()}}
+	free.Child = &grow.Child{Flow: "ways", Detached: true}
+	leaves := lang(func(ask *grow.Ask) grow.Growth {
+		say := []grow.Message{{ToKey: "hears", Kind: "swap", Name: ask.Cause.Kind.String()}}
 		switch c := &ask.Cause; {
-		case c.Kind == flow.Begin && ask.Run.ID == "ends":
-			return flow.Growth{
-				Add: []flow.Spec{child("left"), child("dropped"), free}, Leave: []string{"left"}, Send: say, End: &flow.End{Value: atom.Null},
+		case c.Kind == grow.Begin && ask.Run.ID == "ends":
+			return grow.Growth{
+				Add: []grow.Spec{child("left"), child("dropped"), free}, Leave: []string{"left"}, Send: say, End: &grow.End{Value: atom.Null},
 			}
-		case c.Kind == flow.Begin:
+		case c.Kind == grow.Begin:
 			g := add(child("left"), child("dropped"), free, timer(ask, "wait", 3*time.Minute))
 			if ask.Run.ID == "overdue" {
 				g.Deadline = ask.Now.Add(time.Minute)
 			}
 			return g
-		case c.Kind == flow.Overdue:
-			return flow.Growth{Leave: []string{"left"}, Send: say, End: &flow.End{Failure: c.Failure, TimedOut: true}}
-		case c.Kind == flow.Stopped:
+		case c.Kind == grow.Overdue:
+			return grow.Growth{Leave: []string{"left"}, Send: say, End: &grow.End{Failure: c.Failure, TimedOut: true}}
+		case c.Kind == grow.Stopped:
 			after := child("after")
-			after.Child = &flow.Child{Flow: "ways", Detached: true}
-			return flow.Growth{Add: []flow.Spec{after, child("ignored")}, Leave: []string{"left"}, Send: say}
+			after.Child = &grow.Child{Flow: "ways", Detached: true}
+			return grow.Growth{Add: []grow.Spec{after, child("ignored")}, Leave: []string{"left"}, Send: say}
 		default:
-			return flow.Growth{}
+			return grow.Growth{}
 		}
 	})
 	for how, outcome := range map[string]storage.Outcome{
@@ -262,9 +263,9 @@ func TestLeaveAtEnd(t *testing.T) {
 func TestContinuedCommand(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		goesOn := flow.Growing("goes on", lang(func(ask *flow.Ask) flow.Growth {
+		goesOn := flow.Growing("goes on", lang(func(ask *grow.Ask) grow.Growth {
 			if ask.Run.Continues == "" {
-				return flow.Growth{End: &flow.End{Successor: &flow.Child{Flow: "goes on"}}}
+				return grow.Growth{End: &grow.End{Successor: &grow.Child{Flow: "goes on"}}}
 			}
 			return add(timer(ask, "wait", time.Hour))
 		}))

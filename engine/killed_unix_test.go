@@ -19,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/states"
@@ -87,17 +88,17 @@ func (w waitsOf) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
 	case "signal":
 		return flow.Linear(run.Flow, atom.Awaits[string]("wait", "go", atom.Deferral{}), after), nil
 	}
-	return flow.Growing(run.Flow, lang(func(ask *flow.Ask) flow.Growth {
-		wait := flow.Spec{Name: "wait", Queue: "q"}
+	return flow.Growing(run.Flow, lang(func(ask *grow.Ask) grow.Growth {
+		wait := grow.Spec{Name: "wait", Queue: "q"}
 		switch c := &ask.Cause; {
-		case c.Kind != flow.Begin && c.Name == "wait":
-			return add(flow.Spec{Name: "after", Task: "after"})
-		case c.Kind != flow.Begin:
+		case c.Kind != grow.Begin && c.Name == "wait":
+			return add(grow.Spec{Name: "after", Task: "after"})
+		case c.Kind != grow.Begin:
 			return done(nil)
 		}
 		switch run.Flow {
 		case "timer":
-			wait.Kind, wait.Due = flow.Timer, ask.Now.Add(w.d)
+			wait.Kind, wait.Due = grow.Timer, ask.Now.Add(w.d)
 		case "deadline":
 			wait.Token, wait.Timeout = ask.Token(), w.d
 		case "heartbeat":
@@ -105,7 +106,7 @@ func (w waitsOf) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
 		case "token":
 			wait.Token = ask.Token()
 		case "child":
-			wait.Kind, wait.Child = flow.Nested, &flow.Child{ID: "of child", Flow: "timer"}
+			wait.Kind, wait.Child = grow.Nested, &grow.Child{ID: "of child", Flow: "timer"}
 		}
 		return add(wait)
 	})), nil
@@ -249,7 +250,7 @@ func waitsSurvive(t *testing.T, w waitsOf) bool {
 	if len(w.wentOn(t)) > 0 {
 		return false
 	}
-	if err := store.Send(t.Context(), storage.Message{Run: "signal", Kind: flow.MessageSignal, Name: "go", Body: atom.MustEncode("x")}); err != nil {
+	if err := store.Send(t.Context(), storage.Message{Run: "signal", Kind: grow.MessageSignal, Name: "go", Body: atom.MustEncode("x")}); err != nil {
 		t.Fatal(err)
 	}
 	tokens, err := store.RunTokens(t.Context(), "token")

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -40,7 +41,7 @@ func TestLongestDurations(t *testing.T) {
 			eng := newEngine(t, root, engine.WithGrace(d))
 			go func() {
 				time.Sleep(time.Minute)
-				_ = eng.Store().Send(t.Context(), storage.Message{Run: "r", Kind: flow.MessageSignal, Name: "s", Body: atom.MustEncode(1)})
+				_ = eng.Store().Send(t.Context(), storage.Message{Run: "r", Kind: grow.MessageSignal, Name: "s", Body: atom.MustEncode(1)})
 			}()
 			_, err := eng.Run(t.Context(), "r")
 			if f := reverted(t, err).Failures[0]; f.Code != "Refused" {

@@ -19,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -35,24 +36,24 @@ type swelling struct {
 
 // swell is the flow that grows. It ends after its rounds, with or without open timers.
 func swell() flow.Node {
-	return flow.Growing("swell", lang(func(ask *flow.Ask) flow.Growth {
+	return flow.Growing("swell", lang(func(ask *grow.Ask) grow.Growth {
 		var how swelling
 		if err := ask.Run.Input.Decode(&how); err != nil {
 			panic(err)
 		}
 		round, n := 0, how.First
-		if ask.Cause.Kind != flow.Begin {
+		if ask.Cause.Kind != grow.Begin {
 			_ = ask.Memory.Decode(&round)
 			n = how.More
 		}
 		if round == how.Rounds {
 			return done(round)
 		}
-		specs := []flow.Spec{work(fmt.Sprintf("second%d", round))}
+		specs := []grow.Spec{work(fmt.Sprintf("second%d", round))}
 		for i := range n {
-			specs = append(specs, flow.Spec{Name: fmt.Sprintf("until%d.%d", round, i), Kind: flow.Timer, Due: ask.Now.Add(24 * time.Hour)})
+			specs = append(specs, grow.Spec{Name: fmt.Sprintf("until%d.%d", round, i), Kind: grow.Timer, Due: ask.Now.Add(24 * time.Hour)})
 		}
-		return flow.Growth{Add: specs, Memory: atom.MustEncode(round + 1)}
+		return grow.Growth{Add: specs, Memory: atom.MustEncode(round + 1)}
 	}))
 }
 
@@ -216,23 +217,23 @@ func TestOpenSize(t *testing.T) { //nolint:paralleltest // it measures the proce
 	const n = 30_000
 	for name, c := range map[string]struct {
 		open  int
-		begin []flow.Spec
+		begin []grow.Spec
 	}{
 		"timers":                         {n, nil},
-		"child flows, each with a timer": {2 * n, []flow.Spec{{Name: "f", Kind: flow.Fork, Group: &flow.Group{Count: n}}}},
+		"child flows, each with a timer": {2 * n, []grow.Spec{{Name: "f", Kind: grow.Fork, Group: &grow.Group{Count: n}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			waits := func(ask *flow.Ask, i int) flow.Spec {
-				return flow.Spec{Name: fmt.Sprintf("t%d", i), Kind: flow.Timer, Due: ask.Now.Add(24 * time.Hour)}
+			waits := func(ask *grow.Ask, i int) grow.Spec {
+				return grow.Spec{Name: fmt.Sprintf("t%d", i), Kind: grow.Timer, Due: ask.Now.Add(24 * time.Hour)}
 			}
-			root := flow.Growing("f", lang(func(ask *flow.Ask) flow.Growth {
+			root := flow.Growing("f", lang(func(ask *grow.Ask) grow.Growth {
 				if ask.Index >= 0 {
 					return add(waits(ask, 0))
 				}
-				if ask.Cause.Kind != flow.Begin {
-					return flow.Growth{}
+				if ask.Cause.Kind != grow.Begin {
+					return grow.Growth{}
 				}
-				all := append([]flow.Spec{work("last")}, c.begin...) // called when everything exists
+				all := append([]grow.Spec{work("last")}, c.begin...) // called when everything exists
 				for i := range n - len(c.begin)*n {
 					all = append(all, waits(ask, i))
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -64,7 +65,7 @@ func TestMisfitsAreRefused(t *testing.T) { //nolint:tparallel // the stores are 
 			t.Fatal(err)
 		}
 		signal := func(data string) error {
-			m := storage.Message{Run: "r", Kind: flow.MessageSignal, Name: "approved", Key: data}
+			m := storage.Message{Run: "r", Kind: grow.MessageSignal, Name: "approved", Key: data}
 			if data != "" {
 				m.Body = atom.FromJSON([]byte(data))
 			}
@@ -130,7 +131,7 @@ func TestSignalsThatFit(t *testing.T) {
 		go func() {
 			for _, v := range []any{"later", 3, 4} {
 				synctest.Wait()
-				m := storage.Message{Run: "r", Kind: flow.MessageSignal, Name: "go", Body: atom.MustEncode(v)}
+				m := storage.Message{Run: "r", Kind: grow.MessageSignal, Name: "go", Body: atom.MustEncode(v)}
 				if err := e.Store().Send(t.Context(), m); err != nil {
 					t.Error(err)
 				}

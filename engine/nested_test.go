@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/listen"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -27,14 +28,14 @@ func (f flows) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
 }
 
 // nest is a language that starts one child run and ends as the child does.
-func nest(child flow.Child, fail bool) lang {
-	return func(ask *flow.Ask) flow.Growth {
+func nest(child grow.Child, fail bool) lang {
+	return func(ask *grow.Ask) grow.Growth {
 		switch c := &ask.Cause; {
-		case c.Kind == flow.Begin:
-			return add(flow.Spec{Name: "child", Kind: flow.Nested, Input: atom.MustEncode("in"), Child: &child, Undo: &flow.Undo{}})
-		case c.Kind == flow.Ended && fail:
+		case c.Kind == grow.Begin:
+			return add(grow.Spec{Name: "child", Kind: grow.Nested, Input: atom.MustEncode("in"), Child: &child, Undo: &grow.Undo{}})
+		case c.Kind == grow.Ended && fail:
 			return failure(&atom.Failure{Code: "Parent"})
-		case c.Kind == flow.Ended:
+		case c.Kind == grow.Ended:
 			return done(map[string]atom.Value{"child": c.Result})
 		default:
 			return failure(c.Failure)
@@ -46,22 +47,22 @@ func nest(child flow.Child, fail bool) lang {
 func TestNested(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
-		inner := lang(func(ask *flow.Ask) flow.Growth {
+		inner := lang(func(ask *grow.Ask) grow.Growth {
 			switch c := &ask.Cause; c.Kind {
-			case flow.Begin:
+			case grow.Begin:
 				return add(work("a"))
-			case flow.Ended:
+			case grow.Ended:
 				return done("out")
 			default:
 				return failure(c.Failure)
 			}
 		})
 		catalog := flows{"inner": flow.Growing("inner", inner)}
-		build := func(child flow.Child, fail bool) *engine.Engine {
+		build := func(child grow.Child, fail bool) *engine.Engine {
 			return newEngine(t, flow.Growing("outer", nest(child, fail)), append(opts, engine.WithTasks(parts{s}), engine.WithCatalog(catalog))...)
 		}
 
-		eng := build(flow.Child{Flow: "inner"}, false)
+		eng := build(grow.Child{Flow: "inner"}, false)
 		res, err := eng.Run(t.Context(), "r")
 		if err != nil || res.Output().String() != `{"child":"out"}` {
 			t.Fatalf("ended with %v, %v", res, err)
@@ -76,19 +77,19 @@ func TestNested(t *testing.T) {
 		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
 		wantActs(t, s, "undo a done")
 
-		_, err = build(flow.Child{Flow: "inner"}, true).Run(t.Context(), "undone")
+		_, err = build(grow.Child{Flow: "inner"}, true).Run(t.Context(), "undone")
 		reverted(t, err)
 		wantActs(t, s, "a", "undo a done")
 
 		s.do = script{"a": alwaysFails}
-		_, err = build(flow.Child{Flow: "inner"}, false).Run(t.Context(), "failed")
+		_, err = build(grow.Child{Flow: "inner"}, false).Run(t.Context(), "failed")
 		if e, ok := errors.AsType[*engine.RevertedError](err); !ok || e.Failures[0].Code != "Refused" {
 			t.Errorf("got %v", err)
 		}
 		s.took()
 		s.do = nil
 
-		for i, bad := range []flow.Child{{Flow: "inner", ID: "a\x00b"}, {Flow: "inner", ID: strings.Repeat("x", backend.MaxID+1)}} {
+		for i, bad := range []grow.Child{{Flow: "inner", ID: "a\x00b"}, {Flow: "inner", ID: strings.Repeat("x", backend.MaxID+1)}} {
 			_, err := build(bad, false).Run(t.Context(), fmt.Sprint("bad-", i))
 			if f, ok := errors.AsType[*atom.Failure](err); !ok || f.Code != atom.CodeNoStart {
 				t.Errorf("a run was begun as %.10q: %v", bad.ID, err)
@@ -97,7 +98,7 @@ func TestNested(t *testing.T) {
 
 		var seen listen.Capture
 		opts = append(opts, engine.WithObserver(seen.Observe))
-		eng = build(flow.Child{Flow: "inner", Detached: true, ID: "free"}, false)
+		eng = build(grow.Child{Flow: "inner", Detached: true, ID: "free"}, false)
 		res, err = eng.Run(t.Context(), "r")
 		if err != nil || res.Output().String() != `{"child":"free"}` {
 			t.Fatalf("ended with %v, %v", res, err)

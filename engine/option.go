@@ -180,7 +180,7 @@ type Tasks interface {
 	Task(name string) (atom.Body, error)
 }
 
-// A Chooser is implemented by [Tasks] that may replace a run that a language starts, see [flow.Nested], by a task,
+// A Chooser is implemented by [Tasks] that may replace a run that a language starts, see [grow.Nested], by a task,
 // such as a mock.
 type Chooser interface {
 	// Instead reports whether the named task replaces the run that the node at path would start.

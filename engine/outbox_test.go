@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -21,11 +22,11 @@ import (
 
 // tells is a language that sends the given number of messages to each of two targets, and ends.
 func tells(n int) lang {
-	return func(*flow.Ask) flow.Growth {
+	return func(*grow.Ask) grow.Growth {
 		g := done(nil)
 		for i := range n {
 			for _, to := range []string{"x", "y"} {
-				g.Out = append(g.Out, flow.Message{To: to, Body: atom.MustEncode(fmt.Sprint(to, i))})
+				g.Out = append(g.Out, grow.Message{To: to, Body: atom.MustEncode(fmt.Sprint(to, i))})
 			}
 		}
 		return g
@@ -57,10 +58,10 @@ func TestOutboxSurvives(t *testing.T) { //nolint:tparallel // at each message in
 	for nth := range messages {
 		onEachStore(t, func(t *testing.T, join func() backend.Store) {
 			store := join()
-			language := lang(func(*flow.Ask) flow.Growth {
+			language := lang(func(*grow.Ask) grow.Growth {
 				g := done(nil)
 				for i := range messages {
-					g.Out = append(g.Out, flow.Message{To: "bus", Body: atom.MustEncode(i)})
+					g.Out = append(g.Out, grow.Message{To: "bus", Body: atom.MustEncode(i)})
 				}
 				return g
 			})
@@ -207,13 +208,13 @@ func TestOutboxParks(t *testing.T) {
 func TestOutboxSlowReceiver(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		const slow = 40 // more targets than are sent to at once
-		language := lang(func(*flow.Ask) flow.Growth {
+		language := lang(func(*grow.Ask) grow.Growth {
 			g := done(nil)
 			for i := range slow {
-				g.Out = append(g.Out, flow.Message{To: fmt.Sprint("slow", i), Body: atom.Null})
+				g.Out = append(g.Out, grow.Message{To: fmt.Sprint("slow", i), Body: atom.Null})
 			}
 			for i := range 3 {
-				g.Out = append(g.Out, flow.Message{To: "fast", Body: atom.MustEncode(i)})
+				g.Out = append(g.Out, grow.Message{To: "fast", Body: atom.MustEncode(i)})
 			}
 			return g
 		})

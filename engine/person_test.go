@@ -9,27 +9,28 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // asks is a language that asks a person what to do until it hears "go". It continues to work meanwhile.
-var asks = lang(func(ask *flow.Ask) flow.Growth {
+var asks = lang(func(ask *grow.Ask) grow.Growth {
 	c := &ask.Cause
 	lines := memo(ask)
-	g := flow.Growth{Listen: true}
+	g := grow.Growth{Listen: true}
 	switch {
-	case c.Kind == flow.Begin:
-		g.Add = []flow.Spec{timer(ask, "tick", time.Minute)}
-	case c.Kind == flow.Ended && len(lines) == 0:
+	case c.Kind == grow.Begin:
+		g.Add = []grow.Spec{timer(ask, "tick", time.Minute)}
+	case c.Kind == grow.Ended && len(lines) == 0:
 		g.Person = &atom.Failure{Message: "go, or not?"}
-		g.Add = []flow.Spec{timer(ask, "tick again", time.Hour)}
+		g.Add = []grow.Spec{timer(ask, "tick again", time.Hour)}
 		g.Memory = atom.MustEncode([]string{"asked"})
-	case c.Kind == flow.Told && c.Name == "go":
+	case c.Kind == grow.Told && c.Name == "go":
 		g.Person = &atom.Failure{}
 		g.Memory = atom.MustEncode([]string{"asked", "heard"})
-	case c.Kind == flow.Told:
+	case c.Kind == grow.Told:
 		return done(lines)
 	}
 	return g

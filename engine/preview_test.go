@@ -12,37 +12,38 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // inTurn is a language whose flows execute one node after the other.
-type inTurn []flow.Spec
+type inTurn []grow.Spec
 
-func (l inTurn) Grow(ask *flow.Ask) flow.Growth {
+func (l inTurn) Grow(ask *grow.Ask) grow.Growth {
 	next := 0
 	switch ask.Cause.Kind {
-	case flow.Begin:
-	case flow.Ended:
+	case grow.Begin:
+	case grow.Ended:
 		if err := ask.Memory.Decode(&next); err != nil {
-			return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: "Memory", Message: err.Error()}}}
+			return grow.Growth{End: &grow.End{Failure: &atom.Failure{Code: "Memory", Message: err.Error()}}}
 		}
 	default:
-		return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: "Stopped"}}}
+		return grow.Growth{End: &grow.End{Failure: &atom.Failure{Code: "Stopped"}}}
 	}
 	if next == len(l) {
-		return flow.Growth{End: &flow.End{Value: atom.Null}}
+		return grow.Growth{End: &grow.End{Value: atom.Null}}
 	}
-	return flow.Growth{Add: []flow.Spec{l[next]}, Memory: atom.MustEncode(next + 1)}
+	return grow.Growth{Add: []grow.Spec{l[next]}, Memory: atom.MustEncode(next + 1)}
 }
 
-func (l inTurn) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+func (l inTurn) Undo(*grow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 
 // TestPreviewGrowing previews the undo of a run that is being driven, which then undoes the same: executing atoms, and
 // those since the point of no return.
 func TestPreviewGrowing(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		work := func(name string, pivot bool) flow.Spec {
-			return flow.Spec{Name: name, Kind: flow.Work, Task: "do:" + name, Undo: &flow.Undo{Task: "do:undo " + name}, Pivot: pivot}
+		work := func(name string, pivot bool) grow.Spec {
+			return grow.Spec{Name: name, Kind: grow.Work, Task: "do:" + name, Undo: &grow.Undo{Task: "do:undo " + name}, Pivot: pivot}
 		}
 		s := &stage{do: script{"e": untilCancelled}}
 		eng := newEngine(t, flow.Growing("f", inTurn{work("a", false), work("b", true), work("c", false), work("d", false), work("e", false)}),

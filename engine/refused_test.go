@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -158,7 +159,7 @@ func TestRefusedCommandKeepsDue(t *testing.T) {
 func signalTo(t *testing.T, store backend.Store, run string) {
 	t.Helper()
 	err := store.Send(t.Context(), storage.Message{
-		Run: run, Kind: flow.MessageSignal, Name: "go", Body: atom.MustEncode("now"),
+		Run: run, Kind: grow.MessageSignal, Name: "go", Body: atom.MustEncode("now"),
 	})
 	if err != nil {
 		t.Error(err)

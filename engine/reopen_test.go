@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
@@ -183,7 +184,7 @@ func TestReopenRefused(t *testing.T) {
 			"express":   {eng: plain, opts: []engine.RunOption{express}, command: engine.RetryFrom(""), why: "Express"},
 			"sm4c":      {eng: newEngine(t, other.Flow(), append(opts, engine.WithTasks(parts{&stage{do: script{"b": untilRefused}}}))...), command: engine.RetryFrom(""), why: "State Machines For Cloud has no way"},
 			"other": {
-				eng:     newEngine(t, flow.Growing("f", lang(func(*flow.Ask) flow.Growth { return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: "No"}}} })), opts...),
+				eng:     newEngine(t, flow.Growing("f", lang(func(*grow.Ask) grow.Growth { return grow.Growth{End: &grow.End{Failure: &atom.Failure{Code: "No"}}} })), opts...),
 				command: engine.RetryFrom(""), why: "cannot continue a run that has ended",
 			},
 		} {

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -40,8 +41,8 @@ func resumed(t *testing.T, s *stage, l lang, opts ...engine.Option) (*engine.Res
 func TestSuspendedAtLimit(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"a": lasts}}
-		res, err := resumed(t, s, func(ask *flow.Ask) flow.Growth {
-			if ask.Cause.Kind == flow.Begin {
+		res, err := resumed(t, s, func(ask *grow.Ask) grow.Growth {
+			if ask.Cause.Kind == grow.Begin {
 				return add(work("a"), work("b"))
 			}
 			return add(work("c"), work("d"), work("e"))
@@ -58,18 +59,18 @@ func TestSuspendedAtLimit(t *testing.T) {
 func TestMoreAfterSuspension(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"a": lasts, "b": lasts}}
-		res, err := resumed(t, s, func(ask *flow.Ask) flow.Growth {
+		res, err := resumed(t, s, func(ask *grow.Ask) grow.Growth {
 			switch c := &ask.Cause; {
-			case c.Kind == flow.Begin:
+			case c.Kind == grow.Begin:
 				return add(work("a"), work("b"))
-			case c.Kind == flow.Continue:
+			case c.Kind == grow.Continue:
 				return add(work("c"))
 			case c.Name == "a":
-				return flow.Growth{More: atom.MustEncode("c")}
+				return grow.Growth{More: atom.MustEncode("c")}
 			case c.Name == "c":
 				return done("all")
 			default:
-				return flow.Growth{}
+				return grow.Growth{}
 			}
 		}, opts...)
 		if err != nil {
@@ -86,13 +87,13 @@ func TestOverdueWhileEnding(t *testing.T) {
 		dead := memstore.New()
 		next := dead.Join()
 		s := &stage{do: script{"a": lasts}}
-		cancels := lang(func(ask *flow.Ask) flow.Growth {
-			if ask.Cause.Kind == flow.Begin {
+		cancels := lang(func(ask *grow.Ask) grow.Growth {
+			if ask.Cause.Kind == grow.Begin {
 				g := add(work("a"), work("b"))
 				g.Deadline = ask.Now.Add(time.Hour)
 				return g
 			}
-			return flow.Growth{End: &flow.End{Cancelled: true, Failure: &atom.Failure{Code: "Enough"}}}
+			return grow.Growth{End: &grow.End{Cancelled: true, Failure: &atom.Failure{Code: "Enough"}}}
 		})
 		build := func(store backend.Store) *engine.Engine {
 			return newEngine(t, flow.Growing("f", cancels), append(opts, engine.WithStore(store), engine.WithTasks(parts{s}))...)

@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/storage"
@@ -107,19 +108,19 @@ type stepwise struct {
 }
 
 // Grow counts in the memory of the flow.
-func (l stepwise) Grow(ask *flow.Ask) flow.Growth {
+func (l stepwise) Grow(ask *grow.Ask) grow.Growth {
 	n, _ := strconv.Atoi(ask.Memory.String())
 	if n == l.steps {
 		return done(nil)
 	}
-	spec := flow.Spec{Name: "step" + strconv.Itoa(n), Task: "do", Input: atom.MustEncode(n)}
+	spec := grow.Spec{Name: "step" + strconv.Itoa(n), Task: "do", Input: atom.MustEncode(n)}
 	if l.reverts {
-		spec.Undo = &flow.Undo{Task: "undo"}
+		spec.Undo = &grow.Undo{Task: "undo"}
 	}
-	return flow.Growth{Memory: atom.FromJSON(strconv.AppendInt(nil, int64(n+1), 10)), Add: []flow.Spec{spec}}
+	return grow.Growth{Memory: atom.FromJSON(strconv.AppendInt(nil, int64(n+1), 10)), Add: []grow.Spec{spec}}
 }
 
-func (stepwise) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
+func (stepwise) Undo(ask *grow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
 
 // steps are the tasks of stepwise.
 type steps struct{ each func() }
@@ -297,15 +298,15 @@ func TestScaleMessages(t *testing.T) {
 	const batch = 1000
 	n := max(scale(t, 100_000)/(10*batch), 2) * 10 * batch
 	heard, more := 0, make(chan struct{})
-	eng := newEngine(t, flow.Growing("hears", lang(func(ask *flow.Ask) flow.Growth {
-		if ask.Cause.Kind == flow.Told {
+	eng := newEngine(t, flow.Growing("hears", lang(func(ask *grow.Ask) grow.Growth {
+		if ask.Cause.Kind == grow.Told {
 			if heard++; heard == n {
 				return done(nil)
 			} else if heard%batch == 0 {
 				more <- struct{}{}
 			}
 		}
-		return flow.Growth{Listen: true}
+		return grow.Growth{Listen: true}
 	})), engine.WithCheckpoints(engine.NoHistory))
 	if err := eng.Start(t.Context(), "r"); err != nil {
 		t.Fatal(err)
@@ -317,7 +318,7 @@ func TestScaleMessages(t *testing.T) {
 	}()
 	messages := make([]storage.Message, batch)
 	for i := range messages {
-		messages[i] = storage.Message{Run: "r", Kind: flow.MessageSignal, Name: "go"}
+		messages[i] = storage.Message{Run: "r", Kind: grow.MessageSignal, Name: "go"}
 	}
 	var early, late int64
 	for sent := batch; sent <= n; sent += batch {

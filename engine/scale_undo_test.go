@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -78,12 +79,12 @@ func TestScaleUndo(t *testing.T) {
 // undoesFirst is stepwise, but in the end it has only its first step undone.
 type undoesFirst struct{ stepwise }
 
-func (l undoesFirst) Grow(ask *flow.Ask) flow.Growth {
-	if ask.Cause.Kind == flow.Undone {
+func (l undoesFirst) Grow(ask *grow.Ask) grow.Growth {
+	if ask.Cause.Kind == grow.Undone {
 		return done(nil)
 	}
 	if ask.Memory.String() == strconv.Itoa(l.steps) {
-		return flow.Growth{Undo: &flow.Undoing{Under: "step0"}}
+		return grow.Growth{Undo: &grow.Undoing{Under: "step0"}}
 	}
 	return l.stepwise.Grow(ask)
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -29,6 +29,6 @@ func SignalOnce(ctx context.Context, store storage.Store, run, key, name string,
 	if err != nil {
 		return fmt.Errorf("engine: the value of signal %q: %w", name, err)
 	}
-	m := storage.Message{Run: run, Kind: flow.MessageSignal, Name: name, Key: key, Body: body}
+	m := storage.Message{Run: run, Kind: grow.MessageSignal, Name: name, Key: key, Body: body}
 	return backend.Of(store).Send(ctx, m)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
@@ -69,7 +69,7 @@ func eventsWithDeath(t *testing.T, m *sm4c.Machine, at death) (died bool) {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"second", "first"} {
-				l := storage.Message{Run: "r", Kind: flow.MessageSignal, Name: name, Key: name, Body: atom.MustEncode(name)}
+				l := storage.Message{Run: "r", Kind: grow.MessageSignal, Name: name, Key: name, Body: atom.MustEncode(name)}
 				if err := records.Send(ctx, l); err != nil {
 					t.Fatal(err)
 				}

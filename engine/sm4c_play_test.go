@@ -18,6 +18,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/conformance"
@@ -234,7 +235,7 @@ func (p *machinePlay) fail(code, message string) {
 // tell sends an event to the run, once for each key. If its store is that of the process that drives the run, the
 // process hears of the event at once, otherwise perhaps later.
 func (p *machinePlay) tell(ctx context.Context, key string, event json.RawMessage) error {
-	l := storage.Message{Run: playedRun, Kind: flow.MessageEvent, Key: key, Body: atom.FromJSON(event), Sent: time.Now()}
+	l := storage.Message{Run: playedRun, Kind: grow.MessageEvent, Key: key, Body: atom.FromJSON(event), Sent: time.Now()}
 	if s := p.inside.Load(); s != nil && s.Send(ctx, l) == nil {
 		return nil
 	}

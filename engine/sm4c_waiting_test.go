@@ -11,7 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -71,7 +71,7 @@ func TestManyWait(t *testing.T) {
 	})
 	inParallel(0, n, func(i int) {
 		event := fmt.Appendf(nil, `{"specversion": "1.0", "id": "%d", "source": "test", "type": "go", "data": %d}`, i, i)
-		if err := store.Send(t.Context(), storage.Message{Run: id(i), Kind: flow.MessageEvent, Body: atom.FromJSON(event)}); err != nil {
+		if err := store.Send(t.Context(), storage.Message{Run: id(i), Kind: grow.MessageEvent, Body: atom.FromJSON(event)}); err != nil {
 			t.Error(err)
 		}
 	})

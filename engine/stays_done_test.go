@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
@@ -30,8 +31,8 @@ func charges(name string, takes time.Duration, opts ...atom.Option) *atom.Atom {
 }
 
 // stays is work that nothing reverts.
-func stays(name string) flow.Spec {
-	return flow.Spec{Name: name, Task: "do:" + name, Undo: &flow.Undo{Stays: true}}
+func stays(name string) grow.Spec {
+	return grow.Spec{Name: name, Task: "do:" + name, Undo: &grow.Undo{Stays: true}}
 }
 
 // statuses returns the statuses of a run's atoms, and of its steps in the views.
@@ -146,25 +147,25 @@ func TestStaysDoneGrowing(t *testing.T) {
 		pivot := stays("p")
 		pivot.Pivot = true
 		for id, c := range map[string]struct {
-			specs []flow.Spec
+			specs []grow.Spec
 			end   storage.Undone
 			undo  string
 			want  []string
 		}{
 			"all": {
-				[]flow.Spec{stays("a"), work("b"), stays("c")},
+				[]grow.Spec{stays("a"), work("b"), stays("c")},
 				storage.UndoneAll,
 				"undone 1, stays done 2: c, a",
 				[]string{"a STAYS_DONE", "b REVERTED", "c STAYS_DONE"},
 			},
 			"pivot": {
-				[]flow.Spec{stays("a"), work("b"), pivot, stays("c")},
+				[]grow.Spec{stays("a"), work("b"), pivot, stays("c")},
 				storage.UndonePart,
 				"undone 0, stays done 1: c",
 				[]string{"a SUCCESS", "b SUCCESS", "c STAYS_DONE", "p SUCCESS"},
 			},
 			"nothing": {
-				[]flow.Spec{stays("a")},
+				[]grow.Spec{stays("a")},
 				storage.UndoNone,
 				"undone 0, stays done 1: a",
 				[]string{"a STAYS_DONE"},
@@ -191,10 +192,10 @@ func TestStaysDoneGrowing(t *testing.T) {
 // TestPreviewStaysDone lists what a command would revert, and what stays done. Then exactly that happens.
 func TestPreviewStaysDone(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		succeeds := lang(func(ask *flow.Ask) flow.Growth {
+		succeeds := lang(func(ask *grow.Ask) grow.Growth {
 			growth := chain(stays("a"), work("b"), stays("c"), work("d"), work("e")).Grow(ask)
 			if growth.End != nil {
-				growth.End = &flow.End{}
+				growth.End = &grow.End{}
 			}
 			return growth
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -75,7 +76,7 @@ func TestHeedlessAnswerIsGivenUpUnderSteps(t *testing.T) {
 func TestStepsLeftDuringHeedlessAnswer(t *testing.T) {
 	t.Parallel()
 	s, heedless := memstore.New(), newHeedless(t, false)
-	never := lang(func(*flow.Ask) flow.Growth { return heedless.Grow(&flow.Ask{}) })
+	never := lang(func(*grow.Ask) grow.Growth { return heedless.Grow(&grow.Ask{}) })
 	eng := newEngine(t, flow.Growing("f", never), engine.WithStore(s), engine.WithGrace(0))
 	if err := eng.Start(t.Context(), "run"); err != nil {
 		t.Fatal(err)

@@ -9,21 +9,22 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // beginning is a flow that begins runs of other flows, and then answers with last.
-func beginning(name string, last flow.Growth, children ...flow.Child) flow.Node {
-	return flow.Growing(name, lang(func(ask *flow.Ask) flow.Growth {
-		if ask.Cause.Kind != flow.Begin {
+func beginning(name string, last grow.Growth, children ...grow.Child) flow.Node {
+	return flow.Growing(name, lang(func(ask *grow.Ask) grow.Growth {
+		if ask.Cause.Kind != grow.Begin {
 			return last
 		}
-		var specs []flow.Spec
+		var specs []grow.Spec
 		for _, child := range children {
 			child.ID = ask.Run.ID + "+" + child.Flow
-			specs = append(specs, flow.Spec{Name: child.Flow, Kind: flow.Nested, Child: &child})
+			specs = append(specs, grow.Spec{Name: child.Flow, Kind: grow.Nested, Child: &child})
 		}
 		return add(specs...)
 	}))
@@ -35,24 +36,24 @@ func beginning(name string, last flow.Growth, children ...flow.Child) flow.Node 
 func TestStopApproaches(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		mid, leaf flow.Child
+		mid, leaf grow.Child
 		to        string // run that gets the stop
 		stop      string // body of the stop
 		begins    bool
 	}{
-		"stopped":             {flow.Child{}, flow.Child{}, "r", `{}`, false},
-		"detached":            {flow.Child{Detached: true}, flow.Child{}, "r", `{}`, true},
-		"kept":                {flow.Child{Kept: true}, flow.Child{}, "r", `{}`, true},
-		"begins a detached":   {flow.Child{}, flow.Child{Detached: true}, "r", `{}`, true},
-		"perhaps not stopped": {flow.Child{}, flow.Child{}, "r", `{"next": 9}`, true},
-		"refuses the stop":    {flow.Child{}, flow.Child{}, "r+mid", `{"next": 9}`, true},
+		"stopped":             {grow.Child{}, grow.Child{}, "r", `{}`, false},
+		"detached":            {grow.Child{Detached: true}, grow.Child{}, "r", `{}`, true},
+		"kept":                {grow.Child{Kept: true}, grow.Child{}, "r", `{}`, true},
+		"begins a detached":   {grow.Child{}, grow.Child{Detached: true}, "r", `{}`, true},
+		"perhaps not stopped": {grow.Child{}, grow.Child{}, "r", `{"next": 9}`, true},
+		"refuses the stop":    {grow.Child{}, grow.Child{}, "r+mid", `{"next": 9}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				ctx, store := t.Context(), memstore.New()
 				c.mid.Flow, c.leaf.Flow = "mid", "leaf"
-				waits := beginning("root", flow.Growth{}, flow.Child{Flow: "nobody drives it"}, c.mid)
+				waits := beginning("root", grow.Growth{}, grow.Child{Flow: "nobody drives it"}, c.mid)
 				if _, err := newEngine(t, waits, engine.WithStore(store)).Run(ctx, "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
 					t.Fatal(err)
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/internal/postgrestest"
@@ -198,15 +199,15 @@ func TestStopDeep(t *testing.T) {
 	t.Parallel()
 	depth := longtest.Count(0, 1_500, 10_000)
 	deep := make(chan struct{})
-	line := flow.Growing("line", lang(func(ask *flow.Ask) flow.Growth {
-		if ask.Cause.Kind != flow.Begin {
+	line := flow.Growing("line", lang(func(ask *grow.Ask) grow.Growth {
+		if ask.Cause.Kind != grow.Begin {
 			return failure(ask.Cause.Failure)
 		}
 		n, _ := strconv.Atoi(ask.Run.ID[1:])
 		if n == depth {
 			close(deep)
 		}
-		return add(flow.Spec{Name: "next", Kind: flow.Nested, Child: &flow.Child{ID: fmt.Sprint("r", n+1), Flow: "line"}})
+		return add(grow.Spec{Name: "next", Kind: grow.Nested, Child: &grow.Child{ID: fmt.Sprint("r", n+1), Flow: "line"}})
 	}))
 	ctx, stop := context.WithCancel(t.Context())
 	var serving sync.WaitGroup

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -109,21 +110,21 @@ func TestLanguageHearsEarlyEnd(t *testing.T) {
 				var heard []string
 				deferred := work("d")
 				deferred.Token = "token of d"
-				beside := flow.Spec{Name: "beside", Kind: flow.Work, Token: "token of beside"}
+				beside := grow.Spec{Name: "beside", Kind: grow.Work, Token: "token of beside"}
 				if how == "call" {
 					beside = work("beside")
 				}
-				root := flow.Growing("f", lang(func(ask *flow.Ask) flow.Growth {
+				root := flow.Growing("f", lang(func(ask *grow.Ask) grow.Growth {
 					switch ask.Cause.Kind {
-					case flow.Begin:
+					case grow.Begin:
 						g := add(deferred, beside)
 						if how == "deadline" {
 							g.Deadline = ask.Now.Add(time.Hour)
 						}
 						return g
-					case flow.Ended:
+					case grow.Ended:
 						heard = append(heard, ask.Cause.Name+string(ask.Cause.Result.JSON()))
-						return flow.Growth{}
+						return grow.Growth{}
 					default:
 						heard = append(heard, fmt.Sprint("end ", ask.Cause.Kind))
 						return failure(ask.Cause.Failure)
@@ -175,14 +176,14 @@ func TestLanguageHearsEndBehindStop(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		store := memstore.New()
 		var heard []string
-		root := flow.Growing("f", lang(func(ask *flow.Ask) flow.Growth {
+		root := flow.Growing("f", lang(func(ask *grow.Ask) grow.Growth {
 			switch ask.Cause.Kind {
-			case flow.Begin:
-				return add(flow.Spec{Name: "w", Kind: flow.Work, Token: "token of w"},
-					flow.Spec{Name: "beside", Kind: flow.Work, Token: "token of beside"})
-			case flow.Ended:
+			case grow.Begin:
+				return add(grow.Spec{Name: "w", Kind: grow.Work, Token: "token of w"},
+					grow.Spec{Name: "beside", Kind: grow.Work, Token: "token of beside"})
+			case grow.Ended:
 				heard = append(heard, ask.Cause.Name+string(ask.Cause.Result.JSON()))
-				return flow.Growth{}
+				return grow.Growth{}
 			default:
 				heard = append(heard, fmt.Sprint("end ", ask.Cause.Kind))
 				return failure(ask.Cause.Failure)
@@ -224,11 +225,11 @@ func TestEndBehindStopDoesNotEndRun(t *testing.T) {
 				}, atom.Deferrable(atom.Deferral{})))
 		},
 		"growing": func(heard *[]string) flow.Node {
-			return flow.Growing("f", lang(func(ask *flow.Ask) flow.Growth {
+			return flow.Growing("f", lang(func(ask *grow.Ask) grow.Growth {
 				switch c := &ask.Cause; c.Kind {
-				case flow.Begin:
-					return add(flow.Spec{Name: "w", Kind: flow.Work, Token: token, Undo: &flow.Undo{Task: "undo:w"}})
-				case flow.Stopped:
+				case grow.Begin:
+					return add(grow.Spec{Name: "w", Kind: grow.Work, Token: token, Undo: &grow.Undo{Task: "undo:w"}})
+				case grow.Stopped:
 					past, _ := ask.Recall(c.Accepted[0])
 					*heard = append(*heard, "stopped after "+string(past.Result.JSON()))
 					return failure(c.Failure)

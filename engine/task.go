@@ -25,7 +25,7 @@ type Task struct {
 	Attempt  int        // attempt of the node, from 1
 	Input    atom.Value // input of the node
 	Note     atom.Value // note of the node, after the language's answer
-	Reply    atom.Value // what the language replied, see [flow.Growth]
+	Reply    atom.Value // what the language replied, see [grow.Growth]
 }
 
 // reserved are the tokens that callers of this process are about to take, so that they do not all ask for the same one.
@@ -61,8 +61,8 @@ func (r *reserved) count() int {
 	return len(r.tokens)
 }
 
-// TakeTask takes the first work of some queues, see [flow.Spec]: that with the highest priority, and of these the
-// oldest. It asks the language of the work's run, with the cause [flow.Taken]. One commit records the answer and that
+// TakeTask takes the first work of some queues, see [grow.Spec]: that with the highest priority, and of these the
+// oldest. It asks the language of the work's run, with the cause [grow.Taken]. One commit records the answer and that
 // the work is taken. A caller whose context ends before its call is begun, or passed on to the process that drives the
 // run, takes nothing.
 //
@@ -135,7 +135,7 @@ func (s *Server) take(ctx context.Context, t *storage.WorkRequest, id string) (*
 	}, nil
 }
 
-// CompleteTask ends the attempt of a token with a result. It asks the language with the cause [flow.Ended], and
+// CompleteTask ends the attempt of a token with a result. It asks the language with the cause [grow.Ended], and
 // returns its reply. One commit ends the token and records the answer. delivery is that of [Task]; 0 is any.
 // CompleteTask returns these errors beside those of [Server.Call]:
 //
@@ -154,7 +154,7 @@ func (s *Server) CompleteTask(ctx context.Context, token string, delivery int64,
 	return s.endTask(ctx, token, delivery, result, nil)
 }
 
-// FailTask is [Server.CompleteTask] with a failure. The cause is [flow.Failed].
+// FailTask is [Server.CompleteTask] with a failure. The cause is [grow.Failed].
 func (s *Server) FailTask(ctx context.Context, token string, delivery int64, failure *atom.Failure) (
 	atom.Value, error,
 ) {
@@ -192,7 +192,7 @@ func (s *Server) endTask(ctx context.Context, token string, delivery int64, resu
 
 // Heartbeat says that the worker of a token is alive, and stores the details; nil keeps the last ones. If a time limit
 // of the attempt passes, its failure has the details. Heartbeat reports whether the language has asked the worker to
-// give the task up, see [flow.Growth]. It returns the errors of [Server.CompleteTask] about the token.
+// give the task up, see [grow.Growth]. It returns the errors of [Server.CompleteTask] about the token.
 func (s *Server) Heartbeat(ctx context.Context, token string, delivery int64, details atom.Value) (
 	giveUp bool, err error,
 ) {

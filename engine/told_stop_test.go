@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -31,21 +32,21 @@ func toldBeforeStop(t *testing.T, how string, ends bool, opts ...engine.Option) 
 	t.Helper()
 	const things = 5
 	heard, last := map[string]bool{}, -1
-	hears := lang(func(ask *flow.Ask) flow.Growth {
+	hears := lang(func(ask *grow.Ask) grow.Growth {
 		switch c := &ask.Cause; c.Kind {
-		case flow.Begin:
-			g := flow.Growth{Listen: true}
+		case grow.Begin:
+			g := grow.Growth{Listen: true}
 			if how == "deadline" {
 				g.Deadline = ask.Now.Add(time.Hour)
 			}
 			for i := range things {
-				g.Add = append(g.Add, flow.Spec{Name: fmt.Sprint(i), Token: fmt.Sprint("token", i)})
+				g.Add = append(g.Add, grow.Spec{Name: fmt.Sprint(i), Token: fmt.Sprint("token", i)})
 			}
 			return g
-		case flow.Told, flow.Ended:
+		case grow.Told, grow.Ended:
 			time.Sleep(300 * time.Millisecond)
 			heard[c.Name] = true
-			return flow.Growth{Listen: true}
+			return grow.Growth{Listen: true}
 		default:
 			last = len(heard)
 			return failure(&atom.Failure{Code: "Over"})
@@ -65,7 +66,7 @@ func toldBeforeStop(t *testing.T, how string, ends bool, opts ...engine.Option) 
 	}
 	for i := range things {
 		var err error
-		if message := (storage.Message{Run: "r", Kind: flow.MessageSignal, Name: fmt.Sprint(i)}); !ends {
+		if message := (storage.Message{Run: "r", Kind: grow.MessageSignal, Name: fmt.Sprint(i)}); !ends {
 			err = eng.Store().Send(t.Context(), message)
 		} else {
 			_, err = engine.EndToken(t.Context(), eng.Store(), fmt.Sprint("token", i), storage.TokenEnd{})
@@ -88,12 +89,12 @@ func toldBeforeStop(t *testing.T, how string, ends bool, opts ...engine.Option) 
 // when it hears of the end is cancelled with the rest, and the run ends.
 func TestStopAfterEndOfHeldRun(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		books := lang(func(ask *flow.Ask) flow.Growth {
+		books := lang(func(ask *grow.Ask) grow.Growth {
 			switch ask.Cause.Kind {
-			case flow.Begin:
-				return flow.Growth{Add: []flow.Spec{{Name: "book", Token: "token"}}}
-			case flow.Ended:
-				return flow.Growth{Add: []flow.Spec{{Name: "hold", Kind: flow.Timer, Due: ask.Now.Add(time.Hour)}}}
+			case grow.Begin:
+				return grow.Growth{Add: []grow.Spec{{Name: "book", Token: "token"}}}
+			case grow.Ended:
+				return grow.Growth{Add: []grow.Spec{{Name: "hold", Kind: grow.Timer, Due: ask.Now.Add(time.Hour)}}}
 			default:
 				return failure(&atom.Failure{Code: "Over"})
 			}
@@ -124,12 +125,12 @@ func TestEndOfInterruptedCall(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		for _, failed := range []*atom.Failure{nil, {Code: "Full"}} {
 			for _, pause := range []time.Duration{time.Minute, 2 * time.Hour} {
-				var heard []flow.CauseKind
-				calls := lang(func(ask *flow.Ask) flow.Growth {
-					if ask.Cause.Kind == flow.Begin {
+				var heard []grow.CauseKind
+				calls := lang(func(ask *grow.Ask) grow.Growth {
+					if ask.Cause.Kind == grow.Begin {
 						call := work("a")
 						call.Token = "token"
-						return flow.Growth{Add: []flow.Spec{call}, Deadline: ask.Now.Add(time.Hour)}
+						return grow.Growth{Add: []grow.Spec{call}, Deadline: ask.Now.Add(time.Hour)}
 					}
 					heard = append(heard, ask.Cause.Kind)
 					return failure(&atom.Failure{Code: "Over"})
@@ -147,11 +148,11 @@ func TestEndOfInterruptedCall(t *testing.T) {
 				time.Sleep(pause)
 				_, err := eng.Run(t.Context(), "r")
 				reverted(t, err)
-				want, undo := flow.Ended, "undo a done"
+				want, undo := grow.Ended, "undo a done"
 				if failed != nil {
-					want, undo = flow.Failed, "undo a failed"
+					want, undo = grow.Failed, "undo a failed"
 				}
-				if !slices.Equal(heard, []flow.CauseKind{want}) {
+				if !slices.Equal(heard, []grow.CauseKind{want}) {
 					t.Errorf("after %v it heard %q", pause, heard)
 				}
 				wantActs(t, s, "a", undo)
@@ -206,17 +207,17 @@ func TestStopWaitsForCall(t *testing.T) {
 		var heard []string
 		deferred := work("d")
 		deferred.Token = "token of d"
-		hears := lang(func(ask *flow.Ask) flow.Growth {
+		hears := lang(func(ask *grow.Ask) grow.Growth {
 			switch c := &ask.Cause; {
-			case c.Kind == flow.Begin:
-				return add(deferred, flow.Spec{Name: "t", Kind: flow.Timer, Due: ask.Now.Add(time.Hour)})
-			case c.Kind == flow.Stopped:
+			case c.Kind == grow.Begin:
+				return add(deferred, grow.Spec{Name: "t", Kind: grow.Timer, Due: ask.Now.Add(time.Hour)})
+			case c.Kind == grow.Stopped:
 				heard = append(heard, c.Accepted...)
 				return failure(c.Failure)
 			case c.Name == "t":
 				return done("by the timer")
 			default:
-				return flow.Growth{}
+				return grow.Growth{}
 			}
 		})
 		eng := newEngine(t, flow.Growing("f", hears), append(opts, engine.WithTasks(parts{&stage{do: script{

@@ -11,17 +11,18 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // chain is a language whose flow is one node after the other. It fails after the last.
-func chain(specs ...flow.Spec) lang {
-	return func(ask *flow.Ask) flow.Growth {
+func chain(specs ...grow.Spec) lang {
+	return func(ask *grow.Ask) grow.Growth {
 		next := 0
 		switch c := &ask.Cause; c.Kind {
-		case flow.Begin:
-		case flow.Ended:
+		case grow.Begin:
+		case grow.Ended:
 			for i := range specs {
 				if specs[i].Name == c.Name {
 					next = i + 1
@@ -43,11 +44,11 @@ func TestPivotGrowing(t *testing.T) {
 		pivot := work("b")
 		pivot.Pivot = true
 		for _, c := range []struct {
-			specs []flow.Spec
+			specs []grow.Spec
 			acts  string
 		}{
-			{[]flow.Spec{work("a"), pivot, work("c"), work("d")}, "a b c d,undo d done,undo c done"},
-			{[]flow.Spec{work("a"), pivot}, "a b"},
+			{[]grow.Spec{work("a"), pivot, work("c"), work("d")}, "a b c d,undo d done,undo c done"},
+			{[]grow.Spec{work("a"), pivot}, "a b"},
 		} {
 			s := &stage{}
 			eng := newEngine(t, flow.Growing("f", chain(c.specs...)), append(opts, engine.WithTasks(parts{s}))...)
@@ -131,7 +132,7 @@ func TestSecondNodeOfName(t *testing.T) {
 			if !undoable {
 				spec.Undo = nil
 			}
-			twice := lang(func(ask *flow.Ask) flow.Growth {
+			twice := lang(func(ask *grow.Ask) grow.Growth {
 				n := 0
 				if ask.Memory != nil {
 					_ = ask.Memory.Decode(&n)

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -261,8 +262,8 @@ func TestRevertDelayed(t *testing.T) {
 		flows := map[string]flow.Node{
 			"plan": flow.Linear("f", s.atom("b", atom.RevertAttempts(3, policy.Backoff)), s.atom("c")),
 			"language": flow.Growing("f", inTurn{
-				{Name: "b", Kind: flow.Work, Task: "do:b", Undo: &flow.Undo{Task: "do:undo b", Policy: policy}},
-				{Name: "c", Kind: flow.Work, Task: "do:c"},
+				{Name: "b", Kind: grow.Work, Task: "do:b", Undo: &grow.Undo{Task: "do:undo b", Policy: policy}},
+				{Name: "c", Kind: grow.Work, Task: "do:c"},
 			}),
 		}
 		for name, root := range flows {

@@ -12,29 +12,30 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // backing is a language that executes a, b and c, one after the other, undoes what came after a, and then executes d.
 // It ends with the events that it heard.
-func backing(specs ...flow.Spec) lang {
-	return func(ask *flow.Ask) flow.Growth {
+func backing(specs ...grow.Spec) lang {
+	return func(ask *grow.Ask) grow.Growth {
 		switch c := &ask.Cause; c.Kind {
-		case flow.Begin:
+		case grow.Begin:
 			return add(specs[0])
-		case flow.Ended:
+		case grow.Ended:
 			for i := range specs {
 				switch {
 				case specs[i].Name != c.Name:
 				case i+1 < len(specs):
 					return add(specs[i+1])
 				default:
-					return flow.Growth{Undo: &flow.Undoing{To: specs[0].Name, Note: atom.MustEncode("back")}}
+					return grow.Growth{Undo: &grow.Undoing{To: specs[0].Name, Note: atom.MustEncode("back")}}
 				}
 			}
 			return done(nil)
-		case flow.Undone:
+		case grow.Undone:
 			return add(work("d"))
 		default:
 			return failure(c.Failure)
@@ -115,21 +116,21 @@ func TestUndoingFails(t *testing.T) {
 func TestUndoingBeneath(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		const beside = 200
-		branches := lang(func(ask *flow.Ask) flow.Growth {
+		branches := lang(func(ask *grow.Ask) grow.Growth {
 			name := func(i int) string { return fmt.Sprintf("s%d", i) }
 			switch c := &ask.Cause; {
-			case ask.Index < 0 && c.Kind == flow.Begin:
-				return add(flow.Spec{Name: "g", Kind: flow.Fork, Group: &flow.Group{Count: 2}})
+			case ask.Index < 0 && c.Kind == grow.Begin:
+				return add(grow.Spec{Name: "g", Kind: grow.Fork, Group: &grow.Group{Count: 2}})
 			case ask.Index < 0:
 				return failure(&atom.Failure{Code: "TooBad"})
-			case c.Kind == flow.Begin:
+			case c.Kind == grow.Begin:
 				return add(work(name(0)))
-			case c.Kind == flow.Undone:
+			case c.Kind == grow.Undone:
 				return done(nil)
 			case c.Name == "wait":
-				return flow.Growth{Undo: &flow.Undoing{}}
+				return grow.Growth{Undo: &grow.Undoing{}}
 			case ask.Index == 0 && c.Name == name(2):
-				return add(flow.Spec{Name: "wait", Kind: flow.Timer, Due: ask.Now.Add(time.Hour)})
+				return add(grow.Spec{Name: "wait", Kind: grow.Timer, Due: ask.Now.Add(time.Hour)})
 			case ask.Index == 1 && c.Name == name(beside):
 				return done(nil)
 			}

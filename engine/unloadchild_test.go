@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -70,7 +71,7 @@ func TestUnloadWithAChildThatWaits(t *testing.T) {
 				t.Errorf("run %q is %v, of the owner %q: %v", id, run.State, run.Owner, err)
 			}
 		}
-		signal := storage.Message{Run: "o/ship", Kind: flow.MessageSignal, Name: "approved", Body: atom.Null}
+		signal := storage.Message{Run: "o/ship", Kind: grow.MessageSignal, Name: "approved", Body: atom.Null}
 		if err := e.Store().Send(t.Context(), signal); err != nil {
 			t.Fatal(err)
 		}

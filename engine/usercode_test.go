@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/guard"
 )
 
@@ -52,19 +53,19 @@ func (l badLanguage) call(method string) {
 	}
 }
 
-func (l badLanguage) Grow(ask *flow.Ask) flow.Growth {
+func (l badLanguage) Grow(ask *grow.Ask) grow.Growth {
 	l.call("Grow")
 	switch ask.Cause.Kind {
-	case flow.Begin:
-		return flow.Growth{Add: []flow.Spec{{Name: "t", Task: "t", Input: atom.Null, Undo: &flow.Undo{Task: "undo"}}}}
-	case flow.Failed:
-		return flow.Growth{End: &flow.End{Failure: ask.Cause.Failure}}
+	case grow.Begin:
+		return grow.Growth{Add: []grow.Spec{{Name: "t", Task: "t", Input: atom.Null, Undo: &grow.Undo{Task: "undo"}}}}
+	case grow.Failed:
+		return grow.Growth{End: &grow.End{Failure: ask.Cause.Failure}}
 	default:
-		return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: "Enough", Message: "it is done"}}}
+		return grow.Growth{End: &grow.End{Failure: &atom.Failure{Code: "Enough", Message: "it is done"}}}
 	}
 }
 
-func (l badLanguage) Undo(*flow.UndoAsk) (atom.Value, error) { l.call("Undo"); return atom.Null, nil }
+func (l badLanguage) Undo(*grow.UndoAsk) (atom.Value, error) { l.call("Undo"); return atom.Null, nil }
 
 // Task implements [engine.Tasks].
 func (l badLanguage) Task(name string) (atom.Body, error) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // Compile turns a flow, or a single atom, into a plan. inputs are the symbols
@@ -148,7 +149,7 @@ func (c *compiler) node(kind NodeKind, atom, flow int32) int32 {
 	return int32(len(c.plan.Nodes) - 1)
 }
 
-func (c *compiler) atom(a *atom.Atom, lang Language, flow, retry int32) int32 {
+func (c *compiler) atom(a *atom.Atom, lang grow.Language, flow, retry int32) int32 {
 	p := c.plan
 	i := int32(len(p.Atoms))
 	n := c.node(AtomNode, i, flow)

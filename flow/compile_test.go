@@ -10,13 +10,14 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // mute is a language that says nothing.
 type mute struct{}
 
-func (mute) Grow(*flow.Ask) flow.Growth             { return flow.Growth{} }
-func (mute) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+func (mute) Grow(*grow.Ask) grow.Growth             { return grow.Growth{} }
+func (mute) Undo(*grow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 
 // TestPlan shows the plan of a nested flow: nodes in the order of the walk, each
 // atom with the retry around it.
@@ -144,8 +145,8 @@ func TestRetryName(t *testing.T) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[fmt.Stringer]string{
-		flow.DepthAll: "ALL", flow.DepthNeighbors: "NEIGHBORS", flow.Begin: "begin", flow.JoinFailed: "join failed",
-		flow.Stopped: "stopped", flow.Work: "work", flow.Timer: "timer", flow.Fork: "fork",
+		flow.DepthAll: "ALL", flow.DepthNeighbors: "NEIGHBORS", grow.Begin: "begin", grow.JoinFailed: "join failed",
+		grow.Stopped: "stopped", grow.Work: "work", grow.Timer: "timer", grow.Fork: "fork",
 	} {
 		if got.String() != want {
 			t.Errorf("%q, want %q", got, want)

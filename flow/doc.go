@@ -10,7 +10,7 @@
 // each may have a retry. [Compile] turns a flow into a [Plan] and reports every
 // error in it at once.
 //
-// A [Growing] flow has no plan. Each time a node ends, its [Language] decides which
+// A [Growing] flow has no plan. Each time a node ends, its [grow.Language] decides which
 // nodes follow. Amazon States Language and similar languages run this way.
 //
 // Nothing in this package does I/O, reads a clock or starts a goroutine.

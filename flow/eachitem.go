@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/notcalled"
 )
 
@@ -16,7 +17,7 @@ type given struct{ whole, members, item, around bool }
 
 // beginItem adds the node of an item.
 func (w *working) beginItem(item []byte) {
-	spec := Spec{Name: strconv.Itoa(w.Begun), Input: w.input(item)}
+	spec := grow.Spec{Name: strconv.Itoa(w.Begun), Input: w.input(item)}
 	w.undoOf(&spec)
 	if len(spec.Input) > atom.MaxValue {
 		w.growth = failedWith(atom.CodeTooLarge,
@@ -27,13 +28,13 @@ func (w *working) beginItem(item []byte) {
 	w.Begun++
 	w.Open++
 	if w.child != nil {
-		spec.Kind = Nested
-		spec.Child = &Child{Flow: w.child.Flow, Structure: w.child.Hash}
+		spec.Kind = grow.Nested
+		spec.Child = &grow.Child{Flow: w.child.Flow, Structure: w.child.Hash}
 		w.growth.Add = append(w.growth.Add, spec)
 		return
 	}
 	a := w.task.Atom
-	spec.Kind, spec.Task, spec.Timeout = Work, itemTask, a.Timeout()
+	spec.Kind, spec.Task, spec.Timeout = grow.Work, itemTask, a.Timeout()
 	spec.ToStart, spec.ToClose = a.ScheduleToStart(), a.StartToClose()
 	if d := a.Deferral(); d != nil {
 		spec.Token, spec.Ends, spec.Heartbeat = w.token(), true, d.Heartbeat

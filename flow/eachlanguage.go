@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
@@ -25,7 +26,7 @@ type each struct {
 	listFailures bool // the node provides the failures
 }
 
-// NumbersNodes implements [Numbering].
+// NumbersNodes implements [grow.Numbering].
 func (e *each) NumbersNodes() {}
 
 func (e *each) reverts() bool {
@@ -43,12 +44,12 @@ func (e *each) stays() bool {
 }
 
 // undoOf says in the node of an item how the item is undone.
-func (e *each) undoOf(spec *Spec) {
+func (e *each) undoOf(spec *grow.Spec) {
 	switch {
 	case e.child != nil && e.child.reverts():
-		spec.Undo = &Undo{}
+		spec.Undo = &grow.Undo{}
 	case e.child == nil && e.task.Reverts():
-		spec.Undo = &Undo{Task: itemTask, Policy: e.task.RevertPolicy()}
+		spec.Undo = &grow.Undo{Task: itemTask, Policy: e.task.RevertPolicy()}
 	default:
 		spec.LeaveUndone(e.stays(), true)
 	}
@@ -60,7 +61,7 @@ const (
 	readTask = "read"
 )
 
-// Task implements [TaskLanguage].
+// Task implements [grow.TaskLanguage].
 func (e *each) Task(name string) (atom.Body, bool) {
 	switch {
 	case name == itemTask && e.task.Atom != nil:
@@ -72,8 +73,8 @@ func (e *each) Task(name string) (atom.Body, bool) {
 	}
 }
 
-// Undo implements [Language].
-func (e *each) Undo(ask *UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
+// Undo implements [grow.Language].
+func (e *each) Undo(ask *grow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
 
 // eachMemory is what the run of the items remembers.
 type eachMemory struct {
@@ -96,32 +97,32 @@ type working struct {
 	*each
 	eachMemory
 
-	ask    *Ask
-	growth Growth
+	ask    *grow.Ask
+	growth grow.Growth
 }
 
-// Grow implements [Language].
-func (e *each) Grow(ask *Ask) Growth {
+// Grow implements [grow.Language].
+func (e *each) Grow(ask *grow.Ask) grow.Growth {
 	w := &working{each: e, ask: ask}
 	cause := &ask.Cause
-	if cause.Kind != Begin {
+	if cause.Kind != grow.Begin {
 		if err := ask.Memory.Decode(&w.eachMemory); err != nil {
 			return failedWith(atom.CodeLanguage, fmt.Sprintf("node %q: broken memory: %v", e.name, err))
 		}
 	}
 	switch cause.Kind {
-	case Begin:
+	case grow.Begin:
 		w.begin()
-	case Ended:
+	case grow.Ended:
 		if cause.Name == readTask+strconv.Itoa(w.From) {
 			w.read(cause.Result)
 			break
 		}
 		w.Open--
 		w.Bytes += len(cause.Result) + 1
-	case Failed:
+	case grow.Failed:
 		w.failed(cause)
-	case Stopped, Told:
+	case grow.Stopped, grow.Told:
 		return w.growth
 	default: // Continue
 	}
@@ -132,8 +133,8 @@ func (e *each) Grow(ask *Ask) Growth {
 	return w.growth
 }
 
-func failedWith(code, message string) Growth {
-	return Growth{End: &End{Failure: &atom.Failure{Code: code, Message: message}}}
+func failedWith(code, message string) grow.Growth {
+	return grow.Growth{End: &grow.End{Failure: &atom.Failure{Code: code, Message: message}}}
 }
 
 // begin finds the list in the input.
@@ -168,13 +169,13 @@ func (w *working) begin() {
 }
 
 // failed decides what the failure of an item means.
-func (w *working) failed(cause *Cause) {
+func (w *working) failed(cause *grow.Cause) {
 	f := *cause.Failure
 	if w.child == nil && cause.Name[0] >= '0' && cause.Name[0] <= '9' {
 		policy := w.task.Attempts()
 		if wait, again := policy.After(cause.Attempt, cause.Failure); again {
 			random := float64(w.ask.Random()>>11) / (1 << 53) //nolint:mnd // of 53 bits
-			w.growth.Again = &Again{After: atom.Jittered(wait, policy.Backoff.Jitter, random), Token: w.token()}
+			w.growth.Again = &grow.Again{After: atom.Jittered(wait, policy.Backoff.Jitter, random), Token: w.token()}
 			return
 		}
 	}
@@ -195,7 +196,7 @@ func (w *working) failed(cause *Cause) {
 		f.Message = fmt.Sprintf("more than %d items have failed, the last one with: %s", w.tolerate,
 			clip.Ends(f.Message, clip.Cause))
 	}
-	w.growth.End = &End{Failure: &f}
+	w.growth.End = &grow.End{Failure: &f}
 }
 
 // token returns the token of the next attempt of an item; "" if it needs none.
@@ -228,8 +229,8 @@ func (w *working) goOn() {
 		w.end()
 	case w.Stored != nil && !w.All && !w.Read && len(w.Page) == 0:
 		w.Read = true
-		w.growth.Add = append(w.growth.Add, Spec{
-			Name: readTask + strconv.Itoa(w.From), Kind: Work, Task: readTask,
+		w.growth.Add = append(w.growth.Add, grow.Spec{
+			Name: readTask + strconv.Itoa(w.From), Kind: grow.Work, Task: readTask,
 			Input: atom.MustEncode(itemQuery{w.Stored, w.From}),
 		})
 	}
@@ -282,7 +283,7 @@ const (
 func (w *working) end() {
 	if w.Begun > maxResults || w.Bytes > maxResultBytes {
 		stored := atom.StoredList{Run: w.ask.Run.ID, Nodes: w.Begun, Len: w.Begun - w.Failed}
-		w.growth.End = &End{Value: w.withFailures(stored.Value())}
+		w.growth.End = &grow.End{Value: w.withFailures(stored.Value())}
 		return
 	}
 	list := append(make(atom.Value, 0, w.Bytes+len("j[]")), atom.CodecJSON, '[')
@@ -296,5 +297,5 @@ func (w *working) end() {
 		}
 		list = append(list, past.Result.JSON()...)
 	}
-	w.growth.End = &End{Value: w.withFailures(append(list, ']'))}
+	w.growth.End = &grow.End{Value: w.withFailures(append(list, ']'))}
 }

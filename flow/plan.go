@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // A Plan is a compiled flow: a graph of nodes. They stand in the order of the definition: a flow's entrance, its
@@ -65,11 +66,11 @@ type PlanNode struct {
 // A PlanAtom is an atom with its place in a [Plan].
 type PlanAtom struct {
 	*atom.Atom
-	Language Language   // language of a growing flow; nil for other atoms
-	Run      *PlanRun   // the run that the atom begins; nil for other atoms
-	Node     int32      // index of its node in [Plan.Nodes]
-	Retry    int32      // index in [Plan.Atoms] of the nearest retry around it; -1 if there is none
-	Deciders []Decision // the deciders of the links to it: it runs if they say so
+	Language grow.Language // language of a growing flow; nil for other atoms
+	Run      *PlanRun      // the run that the atom begins; nil for other atoms
+	Node     int32         // index of its node in [Plan.Nodes]
+	Retry    int32         // index in [Plan.Atoms] of the nearest retry around it; -1 if there is none
+	Deciders []Decision    // the deciders of the links to it: it runs if they say so
 }
 
 // A Decision is a decider on a link that leads to an atom of a [Plan].

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/server"
@@ -98,7 +99,7 @@ func newDoor(t *testing.T) *door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	label := map[string]string{flow.CorrelationLabel("order", "7"): flow.Correlated}
+	label := map[string]string{grow.CorrelationLabel("order", "7"): grow.Correlated}
 	if _, err := e.Run(t.Context(), "r", engine.Unload(), engine.Labels(label)); !errors.Is(err, engine.ErrWaiting) {
 		t.Fatal(err)
 	}

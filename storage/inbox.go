@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // A Message is durable input to a run, such as a signal. Any process may send one. The process that drives the run
@@ -12,7 +12,7 @@ import (
 type Message struct {
 	N           int64            // number in the inbox, given by the store; later messages have larger numbers
 	Run         string           // id of the run; for a new message with ToKey it may be ""
-	Kind        flow.MessageKind // kind of input
+	Kind        grow.MessageKind // kind of input
 	Path        string           // path of the atom, or of the growing flow, that receives it; "" means the run
 	Incarnation int              // incarnation of that atom
 	Name        string           // name of the signal or event

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -137,11 +137,11 @@ type Atom struct {
 	Signal        string           // name of the signal that ends the atom, see [atom.Awaits]; "" if none does
 	Live          bool             // the run needs the record to continue; others are kept for views and for undo
 
-	Spec   atom.Value   // in a growing flow: the node's flow.Spec in JSON; nil otherwise
+	Spec   atom.Value   // in a growing flow: the node's grow.Spec in JSON; nil otherwise
 	Input  Held         // in a growing flow: the input; for a fork, the input that its children share
 	Note   Held         // in a growing flow: data that the language keeps with the node
 	Result Held         // what Execute returned
-	Ended  flow.EndMark // how the latest execution ended; does not change while the atom is reverted
+	Ended  grow.EndMark // how the latest execution ended; does not change while the atom is reverted
 
 	Failure       *atom.Failure // of the latest failed attempt
 	RevertResult  Held          // what Revert returned
@@ -151,7 +151,7 @@ type Atom struct {
 	Progress      float64       // progress that the task reported, from 0 to 1
 	Details       atom.Value    // details that the task reported with its progress
 	Successor     string        // KindRun: id of the run that continues the run of the attempt; "" if none does
-	RunEnd        flow.RunEnd   // KindRun in a growing flow: how the run of the attempt ended
+	RunEnd        grow.RunEnd   // KindRun in a growing flow: how the run of the attempt ended
 
 	Due       time.Time // when its wait, timer or time limit ends; zero means never
 	StartedAt time.Time // start of the latest attempt

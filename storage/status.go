@@ -2,7 +2,7 @@ package storage
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -28,15 +28,15 @@ func (a *Atom) Status() Status {
 		return Status(a.State.String())
 	}
 	switch {
-	case a.Undo == UndoLeaves && a.Ended == flow.EndValue:
+	case a.Undo == UndoLeaves && a.Ended == grow.EndValue:
 		return StatusStaysDone
 	case a.Undo == UndoLeaves && a.Attempt > 0 && a.unknown():
 		return StatusMayStayDone
 	case !passed:
 		return Status(a.State.String())
-	case a.Ended == flow.EndValue:
+	case a.Ended == grow.EndValue:
 		return Status(states.TaskSuccess.String())
-	case a.Ended == flow.EndFailure || a.Ended == flow.EndHandled:
+	case a.Ended == grow.EndFailure || a.Ended == grow.EndHandled:
 		return Status(states.TaskFailure.String())
 	default:
 		return Status(states.TaskCancelled.String())
@@ -49,13 +49,13 @@ func (a *Atom) UndoPasses() bool { return a.Undo != UndoReverts || a.neverCalled
 
 // untaken reports whether a task failed, and was not called: see [atom.Failure.Untaken].
 func (a *Atom) untaken() bool {
-	return (a.Ended == flow.EndFailure || a.Ended == flow.EndHandled) && a.Failure.UntakenAt(a.Path)
+	return (a.Ended == grow.EndFailure || a.Ended == grow.EndHandled) && a.Failure.UntakenAt(a.Path)
 }
 
 // neverCalled reports whether a task was cancelled while it waited for its first call, or a node before its run had
 // done anything.
 func (a *Atom) neverCalled() bool {
-	if a.Ended != flow.EndFailure || a.Failure == nil || a.Failure.Code != atom.CodeCancelled {
+	if a.Ended != grow.EndFailure || a.Failure == nil || a.Failure.Code != atom.CodeCancelled {
 		return false
 	}
 	return a.Kind == KindTask && a.Attempt == 0 || a.Kind == KindRun && a.Failure.Untaken
@@ -70,16 +70,16 @@ func (a *Atom) LeftEffect() bool {
 	case a.Undo == UndoReverts && (a.State == states.TaskReverted || a.untaken()):
 		return false
 	default:
-		return a.Ended == flow.EndValue || a.unknown()
+		return a.Ended == grow.EndValue || a.unknown()
 	}
 }
 
 // unknown reports whether it is not known whether the latest attempt had its effect.
 func (a *Atom) unknown() bool {
 	switch a.Ended {
-	case flow.EndValue:
+	case grow.EndValue:
 		return false
-	case flow.EndFailure, flow.EndHandled:
+	case grow.EndFailure, grow.EndHandled:
 		return a.Failure.LeavesUnknown(a.Kind == KindRun)
 	default:
 		return a.State != states.TaskRunning && a.State != states.TaskRetrying

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -19,27 +19,27 @@ func TestStatus(t *testing.T) {
 	t.Parallel()
 	declined, late := &atom.Failure{Code: "Declined"}, &atom.Failure{Code: atom.CodeTimeout}
 	const back = states.IntendRevert
-	grown := atom.MustEncode(flow.Spec{})
+	grown := atom.MustEncode(grow.Spec{})
 	for _, test := range []struct {
 		what string
 		atom storage.Atom
 		want storage.Status
 	}{
-		{"goes forward", storage.Atom{State: states.TaskSuccess, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, "SUCCESS"},
-		{"is reverted", storage.Atom{State: states.TaskReverted, Intention: back, Ended: flow.EndValue, Attempt: 1}, "REVERTED"},
+		{"goes forward", storage.Atom{State: states.TaskSuccess, Undo: storage.UndoLeaves, Ended: grow.EndValue, Attempt: 1}, "SUCCESS"},
+		{"is reverted", storage.Atom{State: states.TaskReverted, Intention: back, Ended: grow.EndValue, Attempt: 1}, "REVERTED"},
 		{"of an older version", storage.Atom{State: states.TaskReverted}, "REVERTED"},
-		{"succeeded", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, storage.StatusStaysDone},
-		{"is passed", storage.Atom{State: states.TaskReverting, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, storage.StatusStaysDone},
-		{"of a language", storage.Atom{Spec: grown, State: states.TaskSuccess, Intention: back, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, storage.StatusStaysDone},
-		{"is not reached yet", storage.Atom{State: states.TaskSuccess, Intention: back, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, "SUCCESS"},
-		{"failed", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: flow.EndFailure, Failure: declined, Attempt: 1}, "FAILURE"},
-		{"took too long", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: flow.EndFailure, Failure: late, Attempt: 1}, storage.StatusMayStayDone},
-		{"took too long, and was caught", storage.Atom{Spec: grown, State: states.TaskFailure, Intention: back, Undo: storage.UndoLeaves, Ended: flow.EndHandled, Failure: late, Attempt: 1}, storage.StatusMayStayDone},
+		{"succeeded", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: grow.EndValue, Attempt: 1}, storage.StatusStaysDone},
+		{"is passed", storage.Atom{State: states.TaskReverting, Undo: storage.UndoLeaves, Ended: grow.EndValue, Attempt: 1}, storage.StatusStaysDone},
+		{"of a language", storage.Atom{Spec: grown, State: states.TaskSuccess, Intention: back, Undo: storage.UndoLeaves, Ended: grow.EndValue, Attempt: 1}, storage.StatusStaysDone},
+		{"is not reached yet", storage.Atom{State: states.TaskSuccess, Intention: back, Undo: storage.UndoLeaves, Ended: grow.EndValue, Attempt: 1}, "SUCCESS"},
+		{"failed", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: grow.EndFailure, Failure: declined, Attempt: 1}, "FAILURE"},
+		{"took too long", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: grow.EndFailure, Failure: late, Attempt: 1}, storage.StatusMayStayDone},
+		{"took too long, and was caught", storage.Atom{Spec: grown, State: states.TaskFailure, Intention: back, Undo: storage.UndoLeaves, Ended: grow.EndHandled, Failure: late, Attempt: 1}, storage.StatusMayStayDone},
 		{"was cancelled", storage.Atom{Spec: grown, State: states.TaskCancelled, Intention: back, Undo: storage.UndoLeaves, Attempt: 1}, storage.StatusMayStayDone},
 		{"never ran", storage.Atom{State: states.TaskPending, Intention: back, Undo: storage.UndoLeaves}, "PENDING"},
 		{"runs still", storage.Atom{State: states.TaskRunning, Intention: back, Undo: storage.UndoLeaves, Attempt: 1}, "RUNNING"},
-		{"computed", storage.Atom{State: states.TaskReverted, Undo: storage.UndoNothing, Ended: flow.EndValue, Attempt: 1}, "SUCCESS"},
-		{"failed to compute", storage.Atom{State: states.TaskReverted, Undo: storage.UndoNothing, Ended: flow.EndFailure, Failure: late, Attempt: 1}, "FAILURE"},
+		{"computed", storage.Atom{State: states.TaskReverted, Undo: storage.UndoNothing, Ended: grow.EndValue, Attempt: 1}, "SUCCESS"},
+		{"failed to compute", storage.Atom{State: states.TaskReverted, Undo: storage.UndoNothing, Ended: grow.EndFailure, Failure: late, Attempt: 1}, "FAILURE"},
 		{"stopped computing", storage.Atom{State: states.TaskReverted, Undo: storage.UndoNothing, Attempt: 1}, "CANCELLED"},
 	} {
 		if got := test.atom.Status(); got != test.want {

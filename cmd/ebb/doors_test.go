@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/server/cloudevents"
@@ -87,7 +88,7 @@ func TestDoors(t *testing.T) {
 	work := "/tasks/" + task.Token + ".1/"
 	many := make([]storage.Message, backend.MaxInbox)
 	for i := range many {
-		many[i] = storage.Message{Run: "full", Kind: flow.MessageSignal, Name: "other"}
+		many[i] = storage.Message{Run: "full", Kind: grow.MessageSignal, Name: "other"}
 	}
 	if err := store.Send(t.Context(), many...); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -107,40 +108,40 @@ func noteCall(ctx context.Context, kind string) error {
 // the last.
 type laps struct{}
 
-func (laps) Grow(ask *flow.Ask) flow.Growth {
+func (laps) Grow(ask *grow.Ask) grow.Growth {
 	lap := 1
 	if ask.Memory != nil {
 		_ = ask.Memory.Decode(&lap)
 	}
-	spec := func(name string, i int) flow.Spec {
+	spec := func(name string, i int) grow.Spec {
 		name = fmt.Sprintf("%s%d", name, lap)
 		if i > 0 {
 			name += "-" + strconv.Itoa(i)
 		}
-		return flow.Spec{Name: name, Task: name, Undo: &flow.Undo{Task: name}}
+		return grow.Spec{Name: name, Task: name, Undo: &grow.Undo{Task: name}}
 	}
 	c := &ask.Cause
 	switch {
-	case c.Kind == flow.Begin:
-		return flow.Growth{Add: []flow.Spec{spec("lap", 0)}, Memory: atom.MustEncode(lap)}
-	case c.Kind == flow.Failed:
-		return flow.Growth{End: &flow.End{Failure: c.Failure}}
+	case c.Kind == grow.Begin:
+		return grow.Growth{Add: []grow.Spec{spec("lap", 0)}, Memory: atom.MustEncode(lap)}
+	case c.Kind == grow.Failed:
+		return grow.Growth{End: &grow.End{Failure: c.Failure}}
 	case c.Name == "broken":
-		return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: "Broken", Message: "it is not"}}}
+		return grow.Growth{End: &grow.End{Failure: &atom.Failure{Code: "Broken", Message: "it is not"}}}
 	case strings.HasPrefix(c.Name, "lap"):
-		return flow.Growth{Add: []flow.Spec{spec("side", 1), spec("side", 2)}}
+		return grow.Growth{Add: []grow.Spec{spec("side", 1), spec("side", 2)}}
 	case strings.HasPrefix(c.Name, "side"):
 		for i := 1; i <= 2; i++ {
 			if past, there := ask.Recall(spec("side", i).Name); !there || past.Open && spec("side", i).Name != c.Name {
-				return flow.Growth{}
+				return grow.Growth{}
 			}
 		}
-		return flow.Growth{Add: []flow.Spec{{Name: fmt.Sprint("wait", lap), Kind: flow.Timer, Due: ask.Now.Add(200 * time.Millisecond)}}}
+		return grow.Growth{Add: []grow.Spec{{Name: fmt.Sprint("wait", lap), Kind: grow.Timer, Due: ask.Now.Add(200 * time.Millisecond)}}}
 	case lap == 4:
-		return flow.Growth{Add: []flow.Spec{{Name: "broken", Task: "broken"}}}
+		return grow.Growth{Add: []grow.Spec{{Name: "broken", Task: "broken"}}}
 	}
 	lap++
-	return flow.Growth{Add: []flow.Spec{spec("lap", 0)}, Memory: atom.MustEncode(lap)}
+	return grow.Growth{Add: []grow.Spec{spec("lap", 0)}, Memory: atom.MustEncode(lap)}
 }
 
-func (laps) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+func (laps) Undo(*grow.UndoAsk) (atom.Value, error) { return atom.Null, nil }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -385,7 +385,7 @@ func (p *play) signal(ctx context.Context) (a answer) {
 		if p.flow == "events" {
 			body = event
 		}
-		signal := storage.Message{Run: p.run, Kind: flow.MessageSignal, Name: "paid", Body: atom.MustEncode(body)}
+		signal := storage.Message{Run: p.run, Kind: grow.MessageSignal, Name: "paid", Body: atom.MustEncode(body)}
 		a = p.answered(p.store.Send(ctx, signal))
 	case "command":
 		if p.flow == "events" {

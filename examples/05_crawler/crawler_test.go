@@ -31,6 +31,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/enginetest"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -45,27 +46,27 @@ const atOnce = 4
 type crawler struct{}
 
 // Grow is asked by each folder's flow about itself.
-func (crawler) Grow(ask *flow.Ask) flow.Growth {
+func (crawler) Grow(ask *grow.Ask) grow.Growth {
 	switch c := &ask.Cause; c.Kind {
-	case flow.Begin:
+	case grow.Begin:
 		return begin(ask)
-	case flow.Ended:
+	case grow.Ended:
 		if c.Name == "scan" {
 			return scanned(c)
 		}
 		return summed(c)
-	case flow.Joined:
+	case grow.Joined:
 		return joined(c)
-	case flow.Failed, flow.JoinFailed:
+	case grow.Failed, grow.JoinFailed:
 		return fail(c.Failure) // and with it the whole run, which is then undone
 	default:
-		return flow.Growth{}
+		return grow.Growth{}
 	}
 }
 
 // begin looks into the folder that the flow is about: the run's, or one of those
 // that the folder around it shares among its children.
-func begin(ask *flow.Ask) flow.Growth {
+func begin(ask *grow.Ask) grow.Growth {
 	folder := ask.Cause.Input
 	if ask.Index >= 0 {
 		var folders []string
@@ -74,31 +75,31 @@ func begin(ask *flow.Ask) flow.Growth {
 		}
 		folder = atom.MustEncode(folders[ask.Index])
 	}
-	return add(flow.Spec{Name: "scan", Task: "scan", Input: folder})
+	return add(grow.Spec{Name: "scan", Task: "scan", Input: folder})
 }
 
 // scanned has the list written. The note comes back when that has ended.
-func scanned(c *flow.Cause) flow.Growth {
-	return add(flow.Spec{Name: "sums", Task: "sums", Input: c.Result, Note: c.Result, Undo: &flow.Undo{Task: "sums"}})
+func scanned(c *grow.Cause) grow.Growth {
+	return add(grow.Spec{Name: "sums", Task: "sums", Input: c.Result, Note: c.Result, Undo: &grow.Undo{Task: "sums"}})
 }
 
 // summed continues with the folders that were found, if any.
-func summed(c *flow.Cause) flow.Growth {
+func summed(c *grow.Cause) grow.Growth {
 	var found listing
 	if err := c.Note.Decode(&found); err != nil {
 		return fail(err)
 	}
 	if len(found.Folders) == 0 {
-		return flow.Growth{End: &flow.End{Value: c.Result}}
+		return grow.Growth{End: &grow.End{Value: c.Result}}
 	}
-	return add(flow.Spec{
-		Name: "folders", Kind: flow.Fork, Note: c.Result,
-		Group: &flow.Group{Count: len(found.Folders), Slots: atOnce, Shared: atom.MustEncode(found.Folders)},
+	return add(grow.Spec{
+		Name: "folders", Kind: grow.Fork, Note: c.Result,
+		Group: &grow.Group{Count: len(found.Folders), Slots: atOnce, Shared: atom.MustEncode(found.Folders)},
 	})
 }
 
 // joined ends a folder's flow with the total of the folder and the folders in it.
-func joined(c *flow.Cause) flow.Growth {
+func joined(c *grow.Cause) grow.Growth {
 	var sum total
 	for _, part := range append(c.Results, c.Note) {
 		var t total
@@ -107,17 +108,17 @@ func joined(c *flow.Cause) flow.Growth {
 		}
 		sum = sum.plus(t)
 	}
-	return flow.Growth{End: &flow.End{Value: atom.MustEncode(sum)}}
+	return grow.Growth{End: &grow.End{Value: atom.MustEncode(sum)}}
 }
 
-func add(spec flow.Spec) flow.Growth { return flow.Growth{Add: []flow.Spec{spec}} }
+func add(spec grow.Spec) grow.Growth { return grow.Growth{Add: []grow.Spec{spec}} }
 
-func fail(err error) flow.Growth {
-	return flow.Growth{End: &flow.End{Failure: atom.NewFailure("", 1, err)}}
+func fail(err error) grow.Growth {
+	return grow.Growth{End: &grow.End{Failure: atom.NewFailure("", 1, err)}}
 }
 
 // Undo returns the input of the task that undoes another: here, the input of that one.
-func (crawler) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
+func (crawler) Undo(ask *grow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
 
 // crawl is how a program uses the flow.
 func crawl(ctx context.Context, a *Archive, store storage.Store, opts ...engine.Option) (total, error) {

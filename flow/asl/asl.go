@@ -7,6 +7,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/interpreter"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/internal/definition"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
@@ -15,7 +16,7 @@ import (
 // characters.
 func Position(text []byte, offset int) (line, column int) { return jsontext.Position(text, offset) }
 
-// A Machine is a compiled state machine, and a [flow.Language]. It does not change, and any number of goroutines
+// A Machine is a compiled state machine, and a [grow.Language]. It does not change, and any number of goroutines
 // and runs may use it.
 type Machine struct {
 	machine  *syntax.Machine
@@ -48,11 +49,11 @@ func (m *Machine) Name() string { return m.machine.Name }
 // Warnings returns the likely errors of a definition that can run, in the order of the text.
 func (m *Machine) Warnings() flow.Diagnostics { return m.warnings }
 
-// NumbersNodes implements [flow.Numbering].
+// NumbersNodes implements [grow.Numbering].
 func (*Machine) NumbersNodes() {}
 
 // Grow answers one question of the engine.
-func (m *Machine) Grow(ask *flow.Ask) flow.Growth { return interpreter.Grow(m.machine, ask) }
+func (m *Machine) Grow(ask *grow.Ask) grow.Growth { return interpreter.Grow(m.machine, ask) }
 
 // Undo returns the input of the task that undoes a Task state. Without Parameters the input is
 //
@@ -61,13 +62,13 @@ func (m *Machine) Grow(ask *flow.Ask) flow.Growth { return interpreter.Grow(m.ma
 // where Input is the effective input of the undone task, Result is its result or null, and Outcome is Done, Failed
 // or Unknown. If the task failed, Error and Cause are added. Parameters are evaluated with that object as $,
 // Arguments with the object as $states.input.
-func (m *Machine) Undo(ask *flow.UndoAsk) (atom.Value, error) {
+func (m *Machine) Undo(ask *grow.UndoAsk) (atom.Value, error) {
 	return interpreter.Undo(m.machine, ask)
 }
 
-// Reopens implements [flow.Reopener]: a run continues as AWS redrives an execution. The states that were entered and
+// Reopens implements [grow.Reopener]: a run continues as AWS redrives an execution. The states that were entered and
 // not left start again, with their input and with retriers that count from 0. Reopens refuses Express executions.
-func (*Machine) Reopens(run *flow.RunInfo) error { return interpreter.Reopens(run) }
+func (*Machine) Reopens(run *grow.RunInfo) error { return interpreter.Reopens(run) }
 
 // Flow returns a flow that runs the machine.
 func (m *Machine) Flow() *flow.GrowingFlow { return flow.Growing(m.machine.Name, m) }
@@ -99,7 +100,7 @@ func chosen(opts []Option) (o check.Options) {
 
 // Attributes has the properties of a run, besides its id, that the context object and
 // the history of a machine show. The program that starts a run encodes Attributes into
-// [flow.RunInfo.Attributes]. An empty field has a default that is made from the run's id
+// [grow.RunInfo.Attributes]. An empty field has a default that is made from the run's id
 // and the flow's name.
 type Attributes = interpreter.Attributes
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // BenchmarkLoop walks through a counter loop of 1,000 iterations, history
@@ -31,7 +31,7 @@ func BenchmarkLoop(b *testing.B) {
 			if strings.HasPrefix(name, "Add") {
 				input = `{"n": 0}`
 			}
-			run := &flow.RunInfo{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(input))}
+			run := &grow.RunInfo{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(input))}
 			b.ReportAllocs()
 			for b.Loop() {
 				walkAll(b, m, run)
@@ -50,7 +50,7 @@ func BenchmarkPass(b *testing.B) {
 	}
 	text.WriteString(`"S400": {"Type": "Succeed"}}}`)
 	m := parse(b, text.String())
-	run := &flow.RunInfo{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(`{"order": {"id": "o-1", "total": 12.5}, "lines": [1, 2, 3]}`))}
+	run := &grow.RunInfo{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(`{"order": {"id": "o-1", "total": 12.5}, "lines": [1, 2, 3]}`))}
 	b.ReportAllocs()
 	for b.Loop() {
 		walkAll(b, m, run)
@@ -63,13 +63,13 @@ func BenchmarkPass(b *testing.B) {
 func BenchmarkTask(b *testing.B) {
 	m := parse(b, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "exec:x", "Parameters": {"id.$": "$.id", "fixed": 1}, "ResultPath": `+
 		`"$.r", "End": true}}}`)
-	run := &flow.RunInfo{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(`{"id": 7, "list": [1, 2, 3]}`))}
+	run := &grow.RunInfo{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(`{"id": 7, "list": [1, 2, 3]}`))}
 	result := atom.FromJSON([]byte(`{"ok": true}`))
 	b.ReportAllocs()
 	for b.Loop() {
-		g := m.Grow(&flow.Ask{Run: run, Index: -1, Now: epoch, Event: 1, Cause: flow.Cause{Kind: flow.Begin, Input: run.Input}})
-		g = m.Grow(&flow.Ask{Run: run, Index: -1, Now: epoch, Event: 5, Cause: flow.Cause{
-			Kind: flow.Ended, Name: "S", Note: g.Add[0].Note, Result: result,
+		g := m.Grow(&grow.Ask{Run: run, Index: -1, Now: epoch, Event: 1, Cause: grow.Cause{Kind: grow.Begin, Input: run.Input}})
+		g = m.Grow(&grow.Ask{Run: run, Index: -1, Now: epoch, Event: 5, Cause: grow.Cause{
+			Kind: grow.Ended, Name: "S", Note: g.Add[0].Note, Result: result,
 			Attempt: 1,
 		}})
 		if g.End == nil || g.End.Failure != nil {
@@ -79,8 +79,8 @@ func BenchmarkTask(b *testing.B) {
 }
 
 // walkAll asks until the run ends; nothing in it waits.
-func walkAll(b *testing.B, m flow.Language, run *flow.RunInfo) {
-	ask := &flow.Ask{Run: run, Index: -1, Now: epoch, Event: 1, Cause: flow.Cause{Kind: flow.Begin, Input: run.Input}}
+func walkAll(b *testing.B, m grow.Language, run *grow.RunInfo) {
+	ask := &grow.Ask{Run: run, Index: -1, Now: epoch, Event: 1, Cause: grow.Cause{Kind: grow.Begin, Input: run.Input}}
 	for {
 		g := m.Grow(ask)
 		ask.Event += int64(len(g.Events))
@@ -90,7 +90,7 @@ func walkAll(b *testing.B, m flow.Language, run *flow.RunInfo) {
 			}
 			return
 		}
-		ask.Cause = flow.Cause{Kind: flow.Continue, Note: g.More}
+		ask.Cause = grow.Cause{Kind: grow.Continue, Note: g.More}
 	}
 }
 

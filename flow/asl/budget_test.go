@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // TestBudget shows that a long walk is divided into several answers.
@@ -48,11 +48,11 @@ func TestLongChain(t *testing.T) {
 
 // noting keeps the size of the largest levelState.
 type noting struct {
-	flow.Language
+	grow.Language
 	most int
 }
 
-func (n *noting) Grow(ask *flow.Ask) flow.Growth {
+func (n *noting) Grow(ask *grow.Ask) grow.Growth {
 	g := n.Language.Grow(ask)
 	for i := range g.Add {
 		n.most = max(n.most, len(g.Add[i].Note))

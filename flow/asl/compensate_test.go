@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // booking is a Task state that can be undone.
@@ -156,7 +156,7 @@ func TestRevertPolicy(t *testing.T) {
 	t.Parallel()
 	m := parse(t, alone(`{"Type": "Task", "Resource": "do:x", "Revert": {"Resource": "undo:x", "Retry": [{"ErrorEquals": ["States.ALL"], "MaxAttempts": 4,
 		"IntervalSeconds": 2, "BackoffRate": 3, "MaxDelaySeconds": 60, "JitterStrategy": "FULL"}]}, "End": true}`))
-	g := m.Grow(&flow.Ask{Run: &flow.RunInfo{}, Index: -1})
+	g := m.Grow(&grow.Ask{Run: &grow.RunInfo{}, Index: -1})
 	want := atom.RevertPolicy{Attempts: 5, Backoff: atom.Backoff{First: 2 * time.Second, Rate: 3, Max: time.Minute, Jitter: 1}}
 	if diff := cmp.Diff(want, g.Add[0].Undo.Policy); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/conformance"
 )
 
@@ -40,7 +40,7 @@ func replay(t *testing.T, record *conformance.Execution) conformance.Outcome {
 	script := record.Script()
 	s := &simulator{
 		lang: machine,
-		run: &flow.RunInfo{
+		run: &grow.RunInfo{
 			ID: record.ExecutionName, Flow: record.MachineName, Started: record.Clock,
 			Attributes: atom.MustEncode(asl.Attributes{
 				ExecutionID: executionARN, ExecutionName: record.ExecutionName, RoleARN: "arn:aws:iam::111111111111:role/any",

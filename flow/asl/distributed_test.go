@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // stock is a world with items to read, and the objects that were written.
@@ -292,7 +292,7 @@ func TestMapNames(t *testing.T) {
 	for _, execution := range []string{"STANDARD", "EXPRESS"} {
 		m := distributedMachine(t, "JSONPath", `"Label": "L",`+fmt.Sprintf(toBucket, ``), execution,
 			`"Do": {"Type": "Pass", "End": true, "Parameters": {"id.$": "$$.Execution.Id", "name.$": "$$.Execution.Name", "m.$": "$$.StateMachine.Id"}}`)
-		s := &simulator{lang: m, task: (&stock{}).task, run: &flow.RunInfo{
+		s := &simulator{lang: m, task: (&stock{}).task, run: &grow.RunInfo{
 			ID: "r", Flow: "m", Started: epoch, Attributes: atom.MustEncode(asl.Attributes{
 				ExecutionID: "arn:aws:states:us-east-1:111111111111:execution:sm:e", ExecutionName: "e",
 				StateMachineID: "arn:aws:states:us-east-1:111111111111:stateMachine:sm", StateMachineName: "sm",

@@ -1,5 +1,5 @@
 // Package asl runs the Amazon States Language, the language of AWS Step Functions. It compiles a definition into a
-// [Machine], which is a [flow.Language]. Therefore, a state machine is a flow that grows while it runs.
+// [Machine], which is a [grow.Language]. Therefore, a state machine is a flow that grows while it runs.
 //
 //	m, err := asl.Parse("trip.asl.json", text)
 //	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // problems returns how a definition's problems print.
@@ -288,7 +289,7 @@ func TestParseWarnings(t *testing.T) {
 func TestFlow(t *testing.T) {
 	t.Parallel()
 	m := parse(t, counter)
-	if f := m.Flow(); f.Name() != m.Name() || f.Language() != flow.Language(m) {
+	if f := m.Flow(); f.Name() != m.Name() || f.Language() != grow.Language(m) {
 		t.Errorf("the flow %q runs %v", f.Name(), f.Language())
 	}
 }

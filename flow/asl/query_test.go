@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // queried returns the definition of a machine in JSONata of one state.
@@ -304,7 +304,7 @@ func TestQueryHistory(t *testing.T) {
 }
 
 // assigned returns the variables in an event.
-func assigned(t *testing.T, e flow.Event) string {
+func assigned(t *testing.T, e grow.Event) string {
 	t.Helper()
 	var details struct {
 		AssignedVariables json.RawMessage `json:"assignedVariables"`
@@ -379,7 +379,7 @@ func TestQueryRevert(t *testing.T) {
 		t.Fatalf("%d nodes to undo", len(s.undone))
 	}
 	n := s.undone[0]
-	got, err := m.Undo(&flow.UndoAsk{Run: s.run, Path: n.path(), Spec: &n.spec, Did: atom.Done(atom.FromJSON([]byte(`{"id": 7}`))), Now: epoch})
+	got, err := m.Undo(&grow.UndoAsk{Run: s.run, Path: n.path(), Spec: &n.spec, Did: atom.Done(atom.FromJSON([]byte(`{"id": 7}`))), Now: epoch})
 	if want := `{"id":7,"was":"Done","in":"S"}`; err != nil || got.String() != want {
 		t.Errorf("%s, %v; want %s", got, err, want)
 	}

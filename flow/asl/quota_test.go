@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // limited runs a machine with AWS's quotas of an execution.
 func limited(t *testing.T, machine *asl.Machine, express bool) *simulator {
 	t.Helper()
-	s := &simulator{lang: machine, run: &flow.RunInfo{
+	s := &simulator{lang: machine, run: &grow.RunInfo{
 		ID: "Trip:monday", Flow: "Trip", Started: epoch, Attributes: atom.MustEncode(asl.Attributes{Limited: true, Express: express}),
 	}}
 	s.start(`{"n": 0}`)

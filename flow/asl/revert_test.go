@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // TestUndo checks the input of the task that undoes another.
@@ -42,7 +43,7 @@ func TestUndo(t *testing.T) {
 				t.Errorf("undone by %s", got)
 			}
 			for range 2 { // asked again, the answer is the same
-				got, err := m.Undo(&flow.UndoAsk{Run: s.run, Path: n.path(), Spec: &n.spec, Did: c.did, Now: epoch})
+				got, err := m.Undo(&grow.UndoAsk{Run: s.run, Path: n.path(), Spec: &n.spec, Did: c.did, Now: epoch})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -64,7 +65,7 @@ func TestUndoFails(t *testing.T) {
 			`'{"Input":null,"Result":null,"Outcome":"Unknown"}'`,
 		"Gone": `asl: S: the definition test has no state "Gone" with a Revert`,
 	} {
-		_, err := m.Undo(&flow.UndoAsk{Run: &flow.RunInfo{}, Path: "S", Spec: &flow.Spec{Undo: &flow.Undo{Note: note}}})
+		_, err := m.Undo(&grow.UndoAsk{Run: &grow.RunInfo{}, Path: "S", Spec: &grow.Spec{Undo: &grow.Undo{Note: note}}})
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", note, err, want)
 		}

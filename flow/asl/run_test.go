@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // parse returns a machine that must be right.
@@ -104,13 +104,13 @@ func TestTimeout(t *testing.T) {
 func TestUnknownState(t *testing.T) {
 	t.Parallel()
 	m := parse(t, alone(`{"Type": "Succeed"}`))
-	for _, cause := range []flow.Cause{
-		{Kind: flow.Ended, Note: atom.FromJSON([]byte(`{"s":"Gone"}`))},
-		{Kind: flow.Ended, Note: atom.FromJSON([]byte(`[`))},
-		{Kind: flow.Continue},
-		{Kind: flow.Joined, Note: atom.FromJSON([]byte(`{"s":"S"}`))},
+	for _, cause := range []grow.Cause{
+		{Kind: grow.Ended, Note: atom.FromJSON([]byte(`{"s":"Gone"}`))},
+		{Kind: grow.Ended, Note: atom.FromJSON([]byte(`[`))},
+		{Kind: grow.Continue},
+		{Kind: grow.Joined, Note: atom.FromJSON([]byte(`{"s":"S"}`))},
 	} {
-		g := m.Grow(&flow.Ask{Run: &flow.RunInfo{}, Index: -1, Cause: cause, Event: 1})
+		g := m.Grow(&grow.Ask{Run: &grow.RunInfo{}, Index: -1, Cause: cause, Event: 1})
 		if g.End == nil || g.End.Failure == nil || g.End.Failure.Code != atom.CodeLanguage {
 			t.Errorf("%v: %+v, want a failure with code %s", cause.Note, g.End, atom.CodeLanguage)
 		}

@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
-func (s *simulator) add(f *simFlow, spec flow.Spec) {
+func (s *simulator) add(f *simFlow, spec grow.Spec) {
 	if f.names[spec.Name] {
 		s.brokenf("%q: the node %q is added twice", f.path, spec.Name)
 	}
 	f.names[spec.Name] = true
-	if len(spec.Note) > 0 && !json.Valid(spec.Note.JSON()) || spec.Kind == flow.Work && !json.Valid(spec.Input.JSON()) {
+	if len(spec.Note) > 0 && !json.Valid(spec.Note.JSON()) || spec.Kind == grow.Work && !json.Valid(spec.Input.JSON()) {
 		s.brokenf("%q: node %q: note %s or input %s is not JSON", f.path, spec.Name, spec.Note, spec.Input)
 	}
 	n := &simNode{flow: f, spec: spec}
@@ -29,17 +29,17 @@ func (s *simulator) begin(n *simNode) {
 	}
 	n.attempt++
 	if s.past == nil {
-		s.past = map[string]*flow.Past{}
+		s.past = map[string]*grow.Past{}
 	}
-	s.past[n.path()] = &flow.Past{Open: true, Input: n.spec.Input, Note: n.spec.Note, Started: s.now}
+	s.past[n.path()] = &grow.Past{Open: true, Input: n.spec.Input, Note: n.spec.Note, Started: s.now}
 	switch n.spec.Kind {
-	case flow.Nested:
+	case grow.Nested:
 		s.nested(n)
-	case flow.Timer:
-		s.ask(n.flow, flow.Cause{Kind: flow.Ended, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt})
-	case flow.Work:
+	case grow.Timer:
+		s.ask(n.flow, grow.Cause{Kind: grow.Ended, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt})
+	case grow.Work:
 		s.work(n)
-	case flow.Fork:
+	case grow.Fork:
 		n.children, n.begun, n.ended = nil, 0, 0
 		if !json.Valid(n.spec.Group.Shared.JSON()) {
 			s.brokenf("%s: shared is not JSON: %s", n.path(), n.spec.Group.Shared)
@@ -58,7 +58,7 @@ func (s *simulator) nested(n *simNode) {
 	child := n.spec.Child
 	sub := &simulator{
 		lang: s.lang, task: s.task, steps: s.steps,
-		run: &flow.RunInfo{ID: child.ID, Flow: child.Flow, Started: s.now, Attributes: child.Attributes},
+		run: &grow.RunInfo{ID: child.ID, Flow: child.Flow, Started: s.now, Attributes: child.Attributes},
 	}
 	sub.start(n.spec.Input.String())
 	s.asked += sub.asked
@@ -69,15 +69,15 @@ func (s *simulator) nested(n *simNode) {
 	if sub.end == nil {
 		return // it waits for what never comes
 	}
-	cause := flow.Cause{Kind: flow.Ended, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt, Result: sub.end.Value}
+	cause := grow.Cause{Kind: grow.Ended, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt, Result: sub.end.Value}
 	if sub.end.Failure != nil {
-		cause.Kind, cause.Failure = flow.Failed, sub.end.Failure
+		cause.Kind, cause.Failure = grow.Failed, sub.end.Failure
 	}
 	s.at(sub.now, func() { s.nodeEnded(n, cause) })
 }
 
 // nodeEnded reports the end of a node.
-func (s *simulator) nodeEnded(n *simNode, cause flow.Cause) {
+func (s *simulator) nodeEnded(n *simNode, cause grow.Cause) {
 	if n.gone || n.flow.over {
 		return
 	}
@@ -95,7 +95,7 @@ func (s *simulator) beginChildren(n *simNode) {
 	for n.begun < len(n.children) && n.begun-n.ended < slots {
 		child := n.children[n.begun]
 		n.begun++
-		s.at(s.now, func() { s.ask(child, flow.Cause{Kind: flow.Begin}) })
+		s.at(s.now, func() { s.ask(child, grow.Cause{Kind: grow.Begin}) })
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *simulator) work(n *simNode) {
 		})
 	}
 	s.dispatchRemote(n, a)
-	cause := flow.Cause{Kind: flow.Ended, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt}
+	cause := grow.Cause{Kind: grow.Ended, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt}
 	switch {
 	case n.spec.Timeout > 0 && (a.never || a.after > n.spec.Timeout):
 		a.after, a.failure = n.spec.Timeout, &atom.Failure{Code: atom.CodeTimeout, Message: "took too long"}
@@ -115,7 +115,7 @@ func (s *simulator) work(n *simNode) {
 		return
 	}
 	if a.failure != nil {
-		cause.Kind, cause.Failure = flow.Failed, a.failure
+		cause.Kind, cause.Failure = grow.Failed, a.failure
 	} else {
 		cause.Result = atom.FromJSON([]byte(a.output))
 	}
@@ -123,7 +123,7 @@ func (s *simulator) work(n *simNode) {
 		if n.gone {
 			return
 		}
-		if n.spec.Pivot && cause.Kind == flow.Ended {
+		if n.spec.Pivot && cause.Kind == grow.Ended {
 			s.undone = nil
 		}
 		if n.spec.Reverts() { // once, for any number of tries
@@ -135,7 +135,7 @@ func (s *simulator) work(n *simNode) {
 
 // dispatchRemote records the start of work that another party ends.
 func (s *simulator) dispatchRemote(n *simNode, a answer) {
-	cause := flow.Cause{Kind: flow.Taken, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt}
+	cause := grow.Cause{Kind: grow.Taken, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt}
 	switch {
 	case n.spec.Token == "":
 		return
@@ -145,12 +145,12 @@ func (s *simulator) dispatchRemote(n *simNode, a answer) {
 		a.submitted = "{}"
 		fallthrough
 	default:
-		cause.Kind, cause.Result = flow.Called, atom.FromJSON([]byte(a.submitted))
+		cause.Kind, cause.Result = grow.Called, atom.FromJSON([]byte(a.submitted))
 	}
 	s.ask(n.flow, cause)
 }
 
-func (s *simulator) again(f *simFlow, cause flow.Cause, again *flow.Again) {
+func (s *simulator) again(f *simFlow, cause grow.Cause, again *grow.Again) {
 	for _, n := range f.open {
 		if n.spec.Name != cause.Name {
 			continue
@@ -158,10 +158,10 @@ func (s *simulator) again(f *simFlow, cause flow.Cause, again *flow.Again) {
 		if again.Note != nil {
 			n.spec.Note = again.Note
 		}
-		if again.Input != nil && n.spec.Kind == flow.Work {
+		if again.Input != nil && n.spec.Kind == grow.Work {
 			n.spec.Input = again.Input
 		}
-		if again.Input != nil && n.spec.Kind == flow.Fork {
+		if again.Input != nil && n.spec.Kind == grow.Fork {
 			n.spec.Group.Shared, n.memo = again.Input, nil
 		}
 		s.at(s.now.Add(again.After), func() { s.begin(n) })

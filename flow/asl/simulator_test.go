@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // A simulator runs a language in virtual time, without an engine: it holds the
 // contract of package flow and nothing else.
 type simulator struct {
-	lang flow.Language
-	run  *flow.RunInfo
+	lang grow.Language
+	run  *grow.RunInfo
 	// task says how a task ends; nil gives every task its input back.
 	task func(call call) answer
 	// steps is how many steps are taken before the run is left as it is; 0 is many.
@@ -29,17 +29,17 @@ type simulator struct {
 
 	tokens int
 	now    time.Time
-	events []flow.Event
+	events []grow.Event
 	queue  timeline
 	seq    int
-	end    *flow.End
+	end    *grow.End
 	status string
 	top    *simFlow
 	asked  int
 	undone []*simNode // revertible nodes that ended, in order, and were not undone
 	// undo says how the undoing of a node ends; nil undoes all. What was undone is in reverted.
 	undo     func(path string) *atom.Failure
-	past     map[string]*flow.Past // of nodes, by their paths
+	past     map[string]*grow.Past // of nodes, by their paths
 	reverted []string
 	fault    error // a broken contract
 	recalled int   // how often an answer has recalled a node, at most
@@ -71,12 +71,12 @@ type simFlow struct {
 	open   []*simNode
 	names  map[string]bool
 	over   bool
-	end    *flow.End
+	end    *grow.End
 }
 
 type simNode struct {
 	flow     *simFlow
-	spec     flow.Spec
+	spec     grow.Spec
 	attempt  int
 	children []*simFlow
 	begun    int
@@ -117,7 +117,7 @@ func (t *timeline) Pop() any {
 var epoch = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // simulate runs a machine to its end, or until nothing is left that could happen.
-func simulate(tb testing.TB, lang flow.Language, input string, task func(call) answer) *simulator {
+func simulate(tb testing.TB, lang grow.Language, input string, task func(call) answer) *simulator {
 	tb.Helper()
 	s := &simulator{lang: lang, task: task}
 	s.start(input)
@@ -129,14 +129,14 @@ func simulate(tb testing.TB, lang flow.Language, input string, task func(call) a
 
 func (s *simulator) start(input string) {
 	if s.run == nil {
-		s.run = &flow.RunInfo{ID: "run-1", Flow: "test", Started: epoch}
+		s.run = &grow.RunInfo{ID: "run-1", Flow: "test", Started: epoch}
 	}
 	s.now = s.run.Started
 	if input != "" {
 		s.run.Input = atom.FromJSON([]byte(input))
 	}
 	s.top = &simFlow{index: -1, names: map[string]bool{}}
-	s.at(s.now, func() { s.ask(s.top, flow.Cause{Kind: flow.Begin, Input: s.run.Input}) })
+	s.at(s.now, func() { s.ask(s.top, grow.Cause{Kind: grow.Begin, Input: s.run.Input}) })
 	if !s.stopAt.IsZero() {
 		s.at(s.stopAt, s.stop)
 	}
@@ -151,9 +151,9 @@ func (s *simulator) start(input string) {
 }
 
 func (s *simulator) stop() {
-	s.ask(s.top, flow.Cause{Kind: flow.Stopped, Aborted: openPaths(s.top)})
+	s.ask(s.top, grow.Cause{Kind: grow.Stopped, Aborted: openPaths(s.top)})
 	s.status = "ABORTED"
-	s.end = &flow.End{}
+	s.end = &grow.End{}
 }
 
 func (s *simulator) at(when time.Time, do func()) {
@@ -170,7 +170,7 @@ func (s *simulator) brokenf(format string, args ...any) {
 	}
 }
 
-func (s *simulator) ask(f *simFlow, cause flow.Cause) {
+func (s *simulator) ask(f *simFlow, cause grow.Cause) {
 	if f.over {
 		return
 	}
@@ -180,15 +180,15 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	if f.parent != nil {
 		memo = &f.parent.memo
 	}
-	g := s.lang.Grow(&flow.Ask{
+	g := s.lang.Grow(&grow.Ask{
 		Run: s.run, Path: f.path, Index: f.index, Shared: f.shared, Memo: memo, Memory: f.memory, Cause: cause,
 		Now: s.now, Event: int64(len(s.events)) + 1,
 		Token: func() string { s.tokens++; return fmt.Sprintf("token-%d", s.tokens) },
-		Recall: func(name string) (flow.Past, bool) {
+		Recall: func(name string) (grow.Past, bool) {
 			recalled++
-			past := s.past[(&simNode{flow: f, spec: flow.Spec{Name: name}}).path()]
+			past := s.past[(&simNode{flow: f, spec: grow.Spec{Name: name}}).path()]
 			if past == nil {
-				return flow.Past{}, false
+				return grow.Past{}, false
 			}
 			return *past, true
 		},
@@ -207,7 +207,7 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 		}
 		s.events = append(s.events, e)
 	}
-	if cause.Kind == flow.Stopped {
+	if cause.Kind == grow.Stopped {
 		return
 	}
 	if g.Memory != nil {
@@ -223,20 +223,20 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	switch {
 	case g.Again != nil:
 		s.again(f, cause, g.Again)
-	case cause.Kind == flow.Taken || cause.Kind == flow.Called:
+	case cause.Kind == grow.Taken || cause.Kind == grow.Called:
 		f.note(cause.Name, g.Note)
-	case cause.Kind != flow.Begin && cause.Kind != flow.Continue && cause.Kind != flow.Overdue:
+	case cause.Kind != grow.Begin && cause.Kind != grow.Continue && cause.Kind != grow.Overdue:
 		f.remove(cause.Name)
 	}
 	if !g.Deadline.IsZero() {
 		s.at(g.Deadline, func() {
 			if !f.over {
-				s.ask(f, flow.Cause{Kind: flow.Overdue, Aborted: openPaths(f)})
+				s.ask(f, grow.Cause{Kind: grow.Overdue, Aborted: openPaths(f)})
 			}
 		})
 	}
 	if g.More != nil {
-		s.at(s.now, func() { s.ask(f, flow.Cause{Kind: flow.Continue, Note: g.More}) })
+		s.at(s.now, func() { s.ask(f, grow.Cause{Kind: grow.Continue, Note: g.More}) })
 	}
 	switch {
 	case g.End != nil:
@@ -247,10 +247,10 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 }
 
 // rollBack undoes the part that a flow wants undone.
-func (s *simulator) rollBack(f *simFlow, want *flow.Undoing) {
-	cause := flow.Cause{Kind: flow.Undone, Note: want.Note}
+func (s *simulator) rollBack(f *simFlow, want *grow.Undoing) {
+	cause := grow.Cause{Kind: grow.Undone, Note: want.Note}
 	within := func(path, name string) bool {
-		rest, ok := strings.CutPrefix(path, (&simNode{flow: f, spec: flow.Spec{Name: name}}).path())
+		rest, ok := strings.CutPrefix(path, (&simNode{flow: f, spec: grow.Spec{Name: name}}).path())
 		return ok && (rest == "" || rest[0] == '[' || rest[0] == '@')
 	}
 	var left []*simNode
@@ -266,7 +266,7 @@ func (s *simulator) rollBack(f *simFlow, want *flow.Undoing) {
 		}
 		if s.undo != nil {
 			if cause.Failure = s.undo(n.path()); cause.Failure != nil {
-				cause.Kind = flow.UndoFailed
+				cause.Kind = grow.UndoFailed
 				left = append(s.undone[:i+1:i+1], left...)
 				break
 			}
@@ -302,7 +302,7 @@ func (f *simFlow) remove(name string) {
 }
 
 // close ends a flow and tells its parent.
-func (s *simulator) close(f *simFlow, end *flow.End) {
+func (s *simulator) close(f *simFlow, end *grow.End) {
 	f.over, f.end = true, end
 	cancel(f)
 	if f.parent == nil {
@@ -318,9 +318,9 @@ func (s *simulator) close(f *simFlow, end *flow.End) {
 		return
 	}
 	n := f.parent
-	cause := flow.Cause{Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt, EndNote: end.Note}
+	cause := grow.Cause{Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt, EndNote: end.Note}
 	if end.Failure != nil {
-		cause.Kind, cause.Failure, cause.Index = flow.JoinFailed, end.Failure, f.index
+		cause.Kind, cause.Failure, cause.Index = grow.JoinFailed, end.Failure, f.index
 		for _, child := range n.children {
 			if !child.over {
 				cause.Aborted = append(cause.Aborted, openPaths(child)...)
@@ -335,7 +335,7 @@ func (s *simulator) close(f *simFlow, end *flow.End) {
 		s.beginChildren(n)
 		return
 	}
-	cause.Kind = flow.Joined
+	cause.Kind = grow.Joined
 	for _, child := range n.children {
 		cause.Results = append(cause.Results, child.end.Value)
 	}

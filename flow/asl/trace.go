@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
 // Tracer returns a tracer of a run of the machine. It reads the events of the history in AWS's terms.
-func (m *Machine) Tracer() flow.Tracer {
+func (m *Machine) Tracer() grow.Tracer {
 	t := &tracer{
 		machine: m.machine, places: map[string]place{}, flows: map[string]*tracedLevel{}, left: map[string]leftVisit{},
 	}
@@ -27,11 +27,11 @@ type tracer struct {
 	places  map[string]place        // of all states, by name
 	flows   map[string]*tracedLevel // by path of the flow: the level that it is in
 	left    map[string]leftVisit    // by path of the flow: visits that a redrive starts again
-	out     []flow.Visit
+	out     []grow.Visit
 }
 
-// Trace implements [flow.Tracer].
-func (t *tracer) Trace(number int64, path string, e *flow.Event) []flow.Visit {
+// Trace implements [grow.Tracer].
+func (t *tracer) Trace(number int64, path string, e *grow.Event) []grow.Visit {
 	t.out = t.out[:0]
 	switch kind, what := cutEvent(e.Type); what {
 	case "StateAborted": // the event of the failure that it comes from says so, too
@@ -89,7 +89,7 @@ func cutEvent(name string) (about, what string) {
 	return "", ""
 }
 
-func (t *tracer) enter(l *tracedLevel, number int64, kind string, e *flow.Event) {
+func (t *tracer) enter(l *tracedLevel, number int64, kind string, e *grow.Event) {
 	l.visits[e.Name]++
 	n := l.visits[e.Name]
 	name := nodepath.Visit(nodepath.Escape(e.Name), n)
@@ -97,8 +97,8 @@ func (t *tracer) enter(l *tracedLevel, number int64, kind string, e *flow.Event)
 	if l.path != "" {
 		path = l.path + "/" + name
 	}
-	v := flow.Visit{
-		Stage: flow.VisitEntered, Path: path, Level: l.path, State: e.Name, Kind: kind, Number: n, Entered: number,
+	v := grow.Visit{
+		Stage: grow.VisitEntered, Path: path, Level: l.path, State: e.Name, Kind: kind, Number: n, Entered: number,
 		Nodes: t.hasNodes(e.Name),
 	}
 	if l.ended != nil {
@@ -125,7 +125,7 @@ func (t *tracer) hasNodes(state string) bool {
 }
 
 // iterate begins an iteration of a Map.
-func (t *tracer) iterate(path string, number int64, e *flow.Event) {
+func (t *tracer) iterate(path string, number int64, e *grow.Event) {
 	l := t.flow(path)
 	for l.inline && (l.open == nil || l.open.State != e.Name) {
 		l = l.outside
@@ -133,7 +133,7 @@ func (t *tracer) iterate(path string, number int64, e *flow.Event) {
 	if l.open != nil && l.open.State == e.Name { // the events of the iteration are those of this flow
 		index, _ := indexIn(e.Details)
 		l = l.child(index, 0)
-		t.out = append(t.out, l.visit(flow.VisitEntered, number))
+		t.out = append(t.out, l.visit(grow.VisitEntered, number))
 	}
 	l.last = number
 	t.flows[path] = l
@@ -145,7 +145,7 @@ func indexIn(details atom.Value) (index int, ok bool) {
 }
 
 // iterationEnded ends an iteration of a Map.
-func (t *tracer) iterationEnded(path string, number int64, what string, e *flow.Event) {
+func (t *tracer) iterationEnded(path string, number int64, what string, e *grow.Event) {
 	l := t.flow(path)
 	for l.inline && l.owner != e.Name {
 		l = l.outside
@@ -154,14 +154,14 @@ func (t *tracer) iterationEnded(path string, number int64, what string, e *flow.
 	case l.owner != e.Name:
 		return // of another flow, whose fork says how it ended
 	case what == "IterationSucceeded":
-		t.settle(l, flow.VisitLeft, nil)
+		t.settle(l, grow.VisitLeft, nil)
 	default:
-		t.settle(l, flow.VisitFailed, nil)
+		t.settle(l, grow.VisitFailed, nil)
 	}
 	if l.inline {
-		stage := flow.VisitLeft
+		stage := grow.VisitLeft
 		if what != "IterationSucceeded" {
-			stage = flow.VisitFailed
+			stage = grow.VisitFailed
 		}
 		t.out = append(t.out, l.visit(stage, 0))
 		t.flows[path] = l.outside
@@ -175,7 +175,7 @@ func (t *tracer) iterationEnded(path string, number int64, what string, e *flow.
 }
 
 // happened is something else about the open visit of a level.
-func (t *tracer) happened(l *tracedLevel, what string, e *flow.Event) {
+func (t *tracer) happened(l *tracedLevel, what string, e *grow.Event) {
 	if l.open == nil || e.Name != "" && l.open.State != e.Name {
 		return
 	}
@@ -184,26 +184,26 @@ func (t *tracer) happened(l *tracedLevel, what string, e *flow.Event) {
 		t.settleInside(l, e.Prev)
 		t.forgetLeft(l)
 		l.broke = nil
-		t.tell(l, flow.VisitTried)
+		t.tell(l, grow.VisitTried)
 	case "Taken": // or begun at once
-		t.out = append(t.out, flow.Visit{Stage: flow.VisitTaken, Path: l.open.Path})
+		t.out = append(t.out, grow.Visit{Stage: grow.VisitTaken, Path: l.open.Path})
 	case "Did":
-		t.tell(l, flow.VisitDid)
+		t.tell(l, grow.VisitDid)
 	case "Broke", "StateFailed":
 		t.settleInside(l, e.Prev)
 		l.broke = failureIn(e.Details)
-		t.tell(l, flow.VisitBroke)
+		t.tell(l, grow.VisitBroke)
 	case "StateExited":
 		t.settleInside(l, 0)
 		t.forgetLeft(l)
 		l.open.Caught = l.broke != nil
-		t.tell(l, flow.VisitLeft)
+		t.tell(l, grow.VisitLeft)
 		l.open, l.ended = nil, l.open
 	}
 }
 
 // tell says what happened to the open visit.
-func (t *tracer) tell(l *tracedLevel, stage flow.VisitStage) {
+func (t *tracer) tell(l *tracedLevel, stage grow.VisitStage) {
 	v := *l.open
 	v.Stage, v.Failure = stage, l.broke
 	t.out = append(t.out, v)
@@ -224,7 +224,7 @@ func failureIn(details atom.Value) *atom.Failure {
 }
 
 // settle ends the open visit of a level, and all inside.
-func (t *tracer) settle(l *tracedLevel, stage flow.VisitStage, f *atom.Failure) {
+func (t *tracer) settle(l *tracedLevel, stage grow.VisitStage, f *atom.Failure) {
 	if l.open == nil {
 		return
 	}
@@ -243,10 +243,10 @@ func (t *tracer) settleInside(l *tracedLevel, failed int64) bool {
 	found := false
 	for _, path := range slices.Sorted(maps.Keys(l.inside)) {
 		inner := l.inside[path]
-		stage := flow.VisitAborted
+		stage := grow.VisitAborted
 		if below := t.settleInside(inner, failed); inner.open != nil &&
 			(below || inner.last == failed || inner.open.Kind == "Fail" || inner.broke != nil) {
-			stage, found = flow.VisitFailed, true
+			stage, found = grow.VisitFailed, true
 		}
 		t.settle(inner, stage, nil)
 		if !inner.inline {
@@ -258,7 +258,7 @@ func (t *tracer) settleInside(l *tracedLevel, failed int64) bool {
 }
 
 // end ends the run.
-func (t *tracer) end(path string, e *flow.Event) {
+func (t *tracer) end(path string, e *grow.Event) {
 	l := t.flow(path)
 	for l.inline {
 		l = l.outside
@@ -267,9 +267,9 @@ func (t *tracer) end(path string, e *flow.Event) {
 	case "ExecutionSucceeded":
 		t.settleInside(l, e.Prev)
 	case "ExecutionAborted", "ExecutionTimedOut": // no state failed
-		t.settle(l, flow.VisitAborted, nil)
+		t.settle(l, grow.VisitAborted, nil)
 	default:
 		t.settleInside(l, e.Prev)
-		t.settle(l, flow.VisitFailed, failureIn(e.Details))
+		t.settle(l, grow.VisitFailed, failureIn(e.Details))
 	}
 }

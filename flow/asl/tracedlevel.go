@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
@@ -24,9 +24,9 @@ type tracedLevel struct {
 	inside  map[string]*tracedLevel // of the open visit, by path
 	inline  bool                    // its events are those of the flow around it
 	visits  map[string]int          // of each state
-	open    *flow.Visit             // nil between two states
+	open    *grow.Visit             // nil between two states
 	broke   *atom.Failure           // why the open visit's last attempt failed
-	ended   *flow.Visit             // the visit before
+	ended   *grow.Visit             // the visit before
 	last    int64                   // number of the last event
 }
 
@@ -56,8 +56,8 @@ func (l *tracedLevel) child(index, branch int) *tracedLevel {
 }
 
 // visit returns something that happened to the level itself.
-func (l *tracedLevel) visit(stage flow.VisitStage, number int64) flow.Visit {
-	return flow.Visit{Stage: stage, Path: l.path, Level: l.outside.path, Entered: number}
+func (l *tracedLevel) visit(stage grow.VisitStage, number int64) grow.Visit {
+	return grow.Visit{Stage: stage, Path: l.path, Level: l.outside.path, Entered: number}
 }
 
 func (t *tracer) place(l *syntax.Level, in string, branch int) {

@@ -5,19 +5,19 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
 // A leftVisit is the visit that was open when a level ended without success.
 type leftVisit struct {
-	visit  flow.Visit
+	visit  grow.Visit
 	visits map[string]int // of each state of the level
 }
 
 // leave remembers the open visit of a level that ends without success, as long as the state around it is visited.
-func (t *tracer) leave(l *tracedLevel, stage flow.VisitStage) {
-	if !l.inline && (stage == flow.VisitFailed || stage == flow.VisitAborted) {
+func (t *tracer) leave(l *tracedLevel, stage grow.VisitStage) {
+	if !l.inline && (stage == grow.VisitFailed || stage == grow.VisitAborted) {
 		t.left[l.path] = leftVisit{*l.open, l.visits}
 	}
 }
@@ -34,7 +34,7 @@ func (t *tracer) redriven() {
 	})
 	for _, path := range paths {
 		l, left := t.flow(path), t.left[path]
-		left.visit.Stage, left.visit.Failure, left.visit.Caught = flow.VisitEntered, nil, false
+		left.visit.Stage, left.visit.Failure, left.visit.Caught = grow.VisitEntered, nil, false
 		l.open, l.visits, l.broke = &left.visit, left.visits, nil
 		if l.outside != nil && l.outside.open != nil {
 			l.outside.keep(l)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // TestTraceRedrive wants the visits that an execution left to be open again after a redrive, and no others.
@@ -44,9 +44,9 @@ func TestTraceRedrive(t *testing.T) {
 		{"", "ExecutionSucceeded", "", 16},
 	} {
 		number++
-		for _, v := range tracer.Trace(number, e.path, &flow.Event{Type: e.event, Name: e.state, Prev: e.prev}) {
-			if number > 10 && (v.Stage == flow.VisitEntered || v.Stage == flow.VisitLeft) {
-				got = append(got, fmt.Sprintf("%d %s %s", number, map[flow.VisitStage]string{flow.VisitEntered: "in", flow.VisitLeft: "out"}[v.Stage], v.Path))
+		for _, v := range tracer.Trace(number, e.path, &grow.Event{Type: e.event, Name: e.state, Prev: e.prev}) {
+			if number > 10 && (v.Stage == grow.VisitEntered || v.Stage == grow.VisitLeft) {
+				got = append(got, fmt.Sprintf("%d %s %s", number, map[grow.VisitStage]string{grow.VisitEntered: "in", grow.VisitLeft: "out"}[v.Stage], v.Path))
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 var update = flag.Bool("update", false, "rewrite the pictures in testdata; read the diff")
@@ -112,7 +113,7 @@ func TestGrowingHasNoPicture(t *testing.T) {
 }
 
 // unknown is a language that is not asked.
-type unknown struct{ flow.Language }
+type unknown struct{ grow.Language }
 
 // machine is a view that no plan gives.
 func machine() draw.View {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/conformance"
 )
@@ -60,7 +60,7 @@ func play(t *testing.T, c *conformance.MachineCase) *conformance.MachineEnd {
 	if err != nil {
 		return fail("SM4C.Definition", err.Error())
 	}
-	flows := map[string]flow.Language{rootFlow: machine}
+	flows := map[string]grow.Language{rootFlow: machine}
 	names := map[string]string{}
 	for _, f := range machine.Functions() {
 		names[f.Task] = f.Name
@@ -77,7 +77,7 @@ func play(t *testing.T, c *conformance.MachineCase) *conformance.MachineEnd {
 	}
 	replies := c.Replies()
 	w := newWorld(flows)
-	w.sent = func(m flow.Message) {
+	w.sent = func(m grow.Message) {
 		e, err := conformance.SentEventOf(m.Body.JSON())
 		if err != nil {
 			w.brokenf("%v", err)
@@ -99,10 +99,10 @@ func play(t *testing.T, c *conformance.MachineCase) *conformance.MachineEnd {
 	root = w.start(rootRun, rootFlow, input, nil)
 	for _, d := range c.Events {
 		if d.AtStart {
-			w.tell(root, flow.MessageEvent, "", d.Event)
+			w.tell(root, grow.MessageEvent, "", d.Event)
 			continue
 		}
-		w.at(epoch.Add(time.Duration(d.AfterMS)*time.Millisecond), func() { w.tell(root, flow.MessageEvent, "", d.Event) })
+		w.at(epoch.Add(time.Duration(d.AfterMS)*time.Millisecond), func() { w.tell(root, grow.MessageEvent, "", d.Event) })
 	}
 	w.live()
 	if w.fault != nil {
@@ -136,7 +136,7 @@ func play(t *testing.T, c *conformance.MachineCase) *conformance.MachineEnd {
 func scripted(w *world, root *simRun, reply *conformance.Reply) answer {
 	a := answer{after: reply.After(), output: string(reply.Result), then: func() {
 		for _, e := range reply.Emit {
-			w.tell(root, flow.MessageEvent, "", e)
+			w.tell(root, grow.MessageEvent, "", e)
 		}
 	}}
 	if reply.Error != nil {

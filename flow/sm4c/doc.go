@@ -1,5 +1,5 @@
 // Package sm4c runs SM4C, State Machines For Cloud. It compiles a definition into a [Machine], which is a
-// [flow.Language]. Therefore, a state machine is a flow that grows while it runs.
+// [grow.Language]. Therefore, a state machine is a flow that grows while it runs.
 //
 //	m, err := sm4c.Parse("trip.sm4c.json", text)
 //	if err != nil {

@@ -5,13 +5,14 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/check"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/interpreter"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 )
 
-// A Machine is a compiled state machine, and a [flow.Language]. It does not change, and any number of goroutines
+// A Machine is a compiled state machine, and a [grow.Language]. It does not change, and any number of goroutines
 // and runs may use it.
 type Machine struct {
 	machine  *syntax.Machine
@@ -60,17 +61,17 @@ func (m *Machine) Warnings() flow.Diagnostics { return m.warnings }
 // Flow returns a flow that runs the machine.
 func (m *Machine) Flow() *flow.GrowingFlow { return flow.Growing(m.machine.Name, m) }
 
-// NumbersNodes implements [flow.Numbering].
+// NumbersNodes implements [grow.Numbering].
 func (*Machine) NumbersNodes() {}
 
 var errNoReopening = errors.New("the language State Machines For Cloud has no way back into a state that failed; " +
 	"start another run")
 
-// Reopens implements [flow.Reopener]: it refuses all runs, because the language has no rule for it.
-func (*Machine) Reopens(*flow.RunInfo) error { return errNoReopening }
+// Reopens implements [grow.Reopener]: it refuses all runs, because the language has no rule for it.
+func (*Machine) Reopens(*grow.RunInfo) error { return errNoReopening }
 
 // Grow answers one question of the engine.
-func (m *Machine) Grow(ask *flow.Ask) flow.Growth { return interpreter.Grow(m.machine, ask) }
+func (m *Machine) Grow(ask *grow.Ask) grow.Growth { return interpreter.Grow(m.machine, ask) }
 
 // Undo returns the input of the function that undoes a call. Without arguments the input is
 //
@@ -79,12 +80,12 @@ func (m *Machine) Grow(ask *flow.Ask) flow.Growth { return interpreter.Grow(m.ma
 // where arguments are the arguments of the undone call, result is its result or null, and outcome is done, failed
 // or unknown. If the call failed, the member error is added. In the arguments of a revert, . is the arguments of
 // the call and $value is its result.
-func (m *Machine) Undo(ask *flow.UndoAsk) (atom.Value, error) {
+func (m *Machine) Undo(ask *grow.UndoAsk) (atom.Value, error) {
 	return interpreter.Undo(m.machine, ask)
 }
 
 // Why returns what a machine currently does, from the memory of its run.
-func (m *Machine) Why(memory atom.Value) (*flow.Waiting, error) {
+func (m *Machine) Why(memory atom.Value) (*grow.Waiting, error) {
 	return interpreter.Why(m.machine, memory)
 }
 

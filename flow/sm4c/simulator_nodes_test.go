@@ -5,15 +5,15 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
-func (w *world) add(f *simFlow, spec flow.Spec) {
+func (w *world) add(f *simFlow, spec grow.Spec) {
 	if f.names[spec.Name] {
 		w.brokenf("%q: the node %q is added twice", f.path, spec.Name)
 	}
 	f.names[spec.Name] = true
-	if !json.Valid(spec.Note.JSON()) || spec.Kind == flow.Work && !json.Valid(spec.Input.JSON()) {
+	if !json.Valid(spec.Note.JSON()) || spec.Kind == grow.Work && !json.Valid(spec.Input.JSON()) {
 		w.brokenf("%q: node %q: note %s or input %s is not JSON", f.path, spec.Name, spec.Note, spec.Input)
 	}
 	n := &simNode{flow: f, spec: spec}
@@ -28,13 +28,13 @@ func (w *world) begin(n *simNode) {
 	}
 	n.attempt++
 	switch n.spec.Kind {
-	case flow.Timer:
-		w.ended(n, flow.Cause{Kind: flow.Ended})
-	case flow.Work:
+	case grow.Timer:
+		w.ended(n, grow.Cause{Kind: grow.Ended})
+	case grow.Work:
 		w.work(n)
-	case flow.Nested:
+	case grow.Nested:
 		w.nested(n)
-	case flow.Fork:
+	case grow.Fork:
 		n.children, n.begun, n.ended, n.decided = nil, 0, 0, false
 		for i := range n.spec.Group.Count {
 			path := n.path()
@@ -49,12 +49,12 @@ func (w *world) begin(n *simNode) {
 	}
 }
 
-func (w *world) ended(n *simNode, cause flow.Cause) {
+func (w *world) ended(n *simNode, cause grow.Cause) {
 	if n.gone || n.flow.over || n.flow.run.end != nil {
 		return
 	}
 	cause.Name, cause.Note, cause.Attempt = n.spec.Name, n.spec.Note, n.attempt
-	if cause.Kind == flow.Ended && n.spec.Reverts() {
+	if cause.Kind == grow.Ended && n.spec.Reverts() {
 		n.flow.run.undone = append(n.flow.run.undone, n)
 	}
 	w.ask(n.flow, cause)
@@ -70,7 +70,7 @@ func (w *world) beginChildren(n *simNode) {
 		n.begun++
 		w.at(w.now, func() {
 			if !n.gone {
-				w.ask(child, flow.Cause{Kind: flow.Begin})
+				w.ask(child, grow.Cause{Kind: grow.Begin})
 			}
 		})
 	}
@@ -84,13 +84,13 @@ func (w *world) nested(n *simNode) {
 	}
 	if w.flows[child.Flow] == nil {
 		w.at(w.now, func() {
-			w.ended(n, flow.Cause{Kind: flow.Failed, Failure: &atom.Failure{Code: atom.CodeNoFlow, Message: "no flow " + child.Flow}})
+			w.ended(n, grow.Cause{Kind: grow.Failed, Failure: &atom.Failure{Code: atom.CodeNoFlow, Message: "no flow " + child.Flow}})
 		})
 		return
 	}
 	r := w.start(id, child.Flow, n.spec.Input, child.Attributes)
 	if child.Detached {
-		w.at(w.now, func() { w.ended(n, flow.Cause{Kind: flow.Ended, Result: atom.MustEncode(id)}) })
+		w.at(w.now, func() { w.ended(n, grow.Cause{Kind: grow.Ended, Result: atom.MustEncode(id)}) })
 		return
 	}
 	r.parent, n.child = n, r
@@ -102,14 +102,14 @@ func (w *world) work(n *simNode) {
 		a = w.task(call{run: n.flow.run.about.ID, path: n.path(), task: n.spec.Task, input: n.spec.Input, attempt: n.attempt})
 	}
 	attempt := n.attempt
-	var cause flow.Cause
+	var cause grow.Cause
 	if n.spec.Timeout > 0 && a.after > n.spec.Timeout {
 		a = answer{after: n.spec.Timeout, failure: &atom.Failure{Code: atom.CodeTimeout, Message: "took too long"}}
 	}
 	if a.failure != nil {
-		cause.Kind, cause.Failure = flow.Failed, a.failure
+		cause.Kind, cause.Failure = grow.Failed, a.failure
 	} else {
-		cause.Kind, cause.Result = flow.Ended, atom.FromJSON([]byte(a.output))
+		cause.Kind, cause.Result = grow.Ended, atom.FromJSON([]byte(a.output))
 	}
 	w.at(w.now.Add(a.after), func() {
 		if n.attempt == attempt {
@@ -121,7 +121,7 @@ func (w *world) work(n *simNode) {
 	})
 }
 
-func (w *world) again(f *simFlow, cause *flow.Cause, again *flow.Again) {
+func (w *world) again(f *simFlow, cause *grow.Cause, again *grow.Again) {
 	n := f.find(cause.Name)
 	if n == nil {
 		w.brokenf("%q: again for %q, which is not open", f.path, cause.Name)

@@ -8,18 +8,18 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // A world runs languages in virtual time, without an engine. It only implements the contract of package flow. A
 // question and its answer are one step. The next question knows only what was committed.
 type world struct {
 	// flows are the languages by the names of their flows.
-	flows map[string]flow.Language
+	flows map[string]grow.Language
 	// task says how a task ends; nil gives every task its input back.
 	task func(call call) answer
 	// sent receives each event that is sent.
-	sent func(m flow.Message)
+	sent func(m grow.Message)
 	// steps is how many steps are taken before the world is left as it is; 0 is
 	// many.
 	steps int
@@ -35,15 +35,15 @@ type world struct {
 
 type simRun struct {
 	world   *world
-	lang    flow.Language
-	about   *flow.RunInfo
+	lang    grow.Language
+	about   *grow.RunInfo
 	top     *simFlow
-	events  []flow.Event
-	end     *flow.End
+	events  []grow.Event
+	end     *grow.End
 	endedAt time.Time
 	parent  *simNode // that waits for it
 	begun   bool
-	unread  []flow.Cause
+	unread  []grow.Cause
 	undone  []*simNode // revertible nodes that ended well, in order
 }
 
@@ -70,14 +70,14 @@ type simFlow struct {
 	open   []*simNode
 	names  map[string]bool
 	over   bool
-	end    *flow.End
+	end    *grow.End
 	listen bool
 	more   bool
 }
 
 type simNode struct {
 	flow     *simFlow
-	spec     flow.Spec
+	spec     grow.Spec
 	attempt  int
 	children []*simFlow
 	begun    int
@@ -118,7 +118,7 @@ func (t *timeline) Pop() any {
 
 var epoch = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func newWorld(flows map[string]flow.Language) *world {
+func newWorld(flows map[string]grow.Language) *world {
 	return &world{flows: flows, now: epoch, runs: map[string]*simRun{}}
 }
 
@@ -126,7 +126,7 @@ func newWorld(flows map[string]flow.Language) *world {
 func (w *world) start(id, name string, input, attributes atom.Value) *simRun {
 	r := &simRun{
 		world: w, lang: w.flows[name],
-		about: &flow.RunInfo{ID: id, Flow: name, Definition: "hash of " + name, Started: w.now, Input: input, Attributes: attributes},
+		about: &grow.RunInfo{ID: id, Flow: name, Definition: "hash of " + name, Started: w.now, Input: input, Attributes: attributes},
 	}
 	if w.runs[id] != nil {
 		w.brokenf("there are two runs %s", id)
@@ -135,7 +135,7 @@ func (w *world) start(id, name string, input, attributes atom.Value) *simRun {
 	r.top = &simFlow{run: r, index: -1, names: map[string]bool{}}
 	w.at(w.now, func() {
 		r.begun = true
-		w.ask(r.top, flow.Cause{Kind: flow.Begin, Input: input})
+		w.ask(r.top, grow.Cause{Kind: grow.Begin, Input: input})
 		for _, cause := range r.unread { // messages go before timers
 			w.ask(r.top, cause)
 		}
@@ -144,8 +144,8 @@ func (w *world) start(id, name string, input, attributes atom.Value) *simRun {
 }
 
 // tell sends a message to a run.
-func (w *world) tell(r *simRun, kind flow.MessageKind, name string, body []byte) {
-	cause := flow.Cause{Kind: flow.Told, Message: kind, Name: name, Result: atom.FromJSON(body)}
+func (w *world) tell(r *simRun, kind grow.MessageKind, name string, body []byte) {
+	cause := grow.Cause{Kind: grow.Told, Message: kind, Name: name, Result: atom.FromJSON(body)}
 	if !r.begun {
 		r.unread = append(r.unread, cause)
 		return
@@ -181,13 +181,13 @@ func (w *world) brokenf(format string, args ...any) {
 	}
 }
 
-func (w *world) ask(f *simFlow, cause flow.Cause) {
+func (w *world) ask(f *simFlow, cause grow.Cause) {
 	r := f.run
 	if f.over || r.end != nil {
 		return
 	}
 	w.asked++
-	ask := &flow.Ask{
+	ask := &grow.Ask{
 		Run: r.about, Path: f.path, Index: f.index, Shared: f.shared, Memory: slices.Clone(f.memory), Cause: cause,
 		Now: w.now, Event: int64(len(r.events)) + 1,
 		Random: func() uint64 {
@@ -205,13 +205,13 @@ func (w *world) ask(f *simFlow, cause flow.Cause) {
 		}
 		r.events = append(r.events, e)
 	}
-	if cause.Kind == flow.Stopped {
+	if cause.Kind == grow.Stopped {
 		return
 	}
 	w.grown(f, &cause, &g)
 }
 
-func (w *world) grown(f *simFlow, cause *flow.Cause, g *flow.Growth) {
+func (w *world) grown(f *simFlow, cause *grow.Cause, g *grow.Growth) {
 	r := f.run
 	for _, memory := range []atom.Value{g.Memory, g.Outer} {
 		if memory != nil && !json.Valid(memory.JSON()) {
@@ -234,7 +234,7 @@ func (w *world) grown(f *simFlow, cause *flow.Cause, g *flow.Growth) {
 	}
 	if g.Again != nil {
 		w.again(f, cause, g.Again)
-	} else if cause.Name != "" && cause.Kind != flow.Told {
+	} else if cause.Name != "" && cause.Kind != grow.Told {
 		f.remove(cause.Name)
 	}
 	for _, name := range slices.Concat(g.Drop, g.Leave) {
@@ -248,14 +248,14 @@ func (w *world) grown(f *simFlow, cause *flow.Cause, g *flow.Growth) {
 			if !f.over && r.end == nil {
 				cancel(f)
 				f.open = nil
-				w.ask(f, flow.Cause{Kind: flow.Overdue})
+				w.ask(f, grow.Cause{Kind: grow.Overdue})
 			}
 		})
 	}
 	f.listen = g.Listen
 	f.more = g.More != nil
 	if g.More != nil {
-		w.at(w.now, func() { w.ask(f, flow.Cause{Kind: flow.Continue, Note: g.More}) })
+		w.at(w.now, func() { w.ask(f, grow.Cause{Kind: grow.Continue, Note: g.More}) })
 	}
 	switch {
 	case g.End != nil:
@@ -293,7 +293,7 @@ func (w *world) drop(f *simFlow, name string, leave bool) {
 }
 
 // close ends a flow and tells its parent.
-func (w *world) close(f *simFlow, end *flow.End) {
+func (w *world) close(f *simFlow, end *grow.End) {
 	f.over, f.end = true, end
 	cancel(f)
 	f.open = nil
@@ -307,12 +307,12 @@ func (w *world) close(f *simFlow, end *flow.End) {
 	}
 	group := n.spec.Group
 	n.ended++
-	cause := flow.Cause{EndNote: end.Note}
+	cause := grow.Cause{EndNote: end.Note}
 	switch {
 	case end.Failure != nil:
-		cause.Kind, cause.Failure, cause.Index = flow.JoinFailed, end.Failure, f.index
+		cause.Kind, cause.Failure, cause.Index = grow.JoinFailed, end.Failure, f.index
 	case n.ended == len(n.children) || group.Need > 0 && n.ended >= group.Need:
-		cause.Kind = flow.Joined
+		cause.Kind = grow.Joined
 		for _, child := range n.children {
 			var value atom.Value
 			if child.end != nil {
@@ -332,16 +332,16 @@ func (w *world) close(f *simFlow, end *flow.End) {
 	w.ended(n, cause)
 }
 
-func (w *world) closeRun(r *simRun, end *flow.End) {
+func (w *world) closeRun(r *simRun, end *grow.End) {
 	r.end, r.endedAt = end, w.now
 	n := r.parent
 	if n == nil {
 		return
 	}
 	n.child = nil
-	cause := flow.Cause{Kind: flow.Ended, Result: end.Value}
+	cause := grow.Cause{Kind: grow.Ended, Result: end.Value}
 	if end.Failure != nil {
-		cause = flow.Cause{Kind: flow.Failed, Failure: end.Failure}
+		cause = grow.Cause{Kind: grow.Failed, Failure: end.Failure}
 	}
 	w.at(w.now, func() { w.ended(n, cause) })
 }
@@ -360,7 +360,7 @@ func cancelNode(n *simNode) {
 		cancel(child)
 	}
 	if n.child != nil {
-		n.child.end = &flow.End{Failure: &atom.Failure{Code: atom.CodeCancelled}}
+		n.child.end = &grow.End{Failure: &atom.Failure{Code: atom.CodeCancelled}}
 		cancel(n.child.top)
 	}
 }

@@ -2,7 +2,7 @@ package sm4c
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
@@ -10,17 +10,17 @@ import (
 const KindState = "State"
 
 // Tracer returns a tracer of a run of the machine. It reads the events of the history.
-func (m *Machine) Tracer() flow.Tracer { return &tracer{visits: map[string]int{}} }
+func (m *Machine) Tracer() grow.Tracer { return &tracer{visits: map[string]int{}} }
 
 // A tracer knows the state that the machine is in.
 type tracer struct {
 	visits map[string]int // of each state
-	open   *flow.Visit    // nil before the first state, and after the end
-	out    []flow.Visit
+	open   *grow.Visit    // nil before the first state, and after the end
+	out    []grow.Visit
 }
 
-// Trace implements [flow.Tracer].
-func (t *tracer) Trace(number int64, path string, e *flow.Event) []flow.Visit {
+// Trace implements [grow.Tracer].
+func (t *tracer) Trace(number int64, path string, e *grow.Event) []grow.Visit {
 	t.out = t.out[:0]
 	if path != "" {
 		return nil // of a branch of an action, which is in no state of its own
@@ -29,22 +29,22 @@ func (t *tracer) Trace(number int64, path string, e *flow.Event) []flow.Visit {
 	case "StateEntered":
 		t.enter(number, e.Name)
 	case "MachineCompleted":
-		t.end(flow.VisitLeft, nil)
+		t.end(grow.VisitLeft, nil)
 	case "MachineFailed":
-		t.end(flow.VisitFailed, failureOf(e.Details))
+		t.end(grow.VisitFailed, failureOf(e.Details))
 	case "MachineTimedOut", "MachineStopped": // the state did not fail
-		t.end(flow.VisitAborted, nil)
+		t.end(grow.VisitAborted, nil)
 	}
 	return t.out
 }
 
 func (t *tracer) enter(number int64, state string) {
 	before := t.open
-	t.end(flow.VisitLeft, nil)
+	t.end(grow.VisitLeft, nil)
 	t.visits[state]++
 	n := t.visits[state]
-	v := flow.Visit{
-		Stage: flow.VisitEntered, Path: nodepath.Visit(nodepath.Escape(state), n), State: state, Kind: KindState, Number: n,
+	v := grow.Visit{
+		Stage: grow.VisitEntered, Path: nodepath.Visit(nodepath.Escape(state), n), State: state, Kind: KindState, Number: n,
 		Entered: number,
 	}
 	if before != nil {
@@ -55,7 +55,7 @@ func (t *tracer) enter(number int64, state string) {
 }
 
 // end ends the open visit.
-func (t *tracer) end(stage flow.VisitStage, f *atom.Failure) {
+func (t *tracer) end(stage grow.VisitStage, f *atom.Failure) {
 	if t.open == nil {
 		return
 	}

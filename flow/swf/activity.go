@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/decision"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
@@ -38,8 +38,8 @@ func (b *batchTurn) scheduleActivity(d *decision.Decision, refused string) {
 		Kind: activityNode, Event: event, ID: id, Type: &typ, StartDue: dueAfter(b.ask.Now, toStart),
 		CloseDue: dueAfter(b.ask.Now, toClose), ToClose: startToClose.Milliseconds(),
 	}
-	b.add(flow.Spec{
-		Name: NodeName(id, event), Kind: flow.Work, Token: b.ask.Token(), Queue: ActivityQueue(b.start.Domain, list),
+	b.add(grow.Spec{
+		Name: NodeName(id, event), Kind: grow.Work, Token: b.ask.Token(), Queue: ActivityQueue(b.start.Domain, list),
 		Priority: priority(priorityText), Input: Text(d.Given("input")), Note: n.value(),
 		ToStart: toStart, Timeout: toClose, ToClose: startToClose, Heartbeat: limit(limits.heartbeat),
 	})
@@ -126,13 +126,13 @@ func (b *batchTurn) requestCancelActivity(d *decision.Decision, refused string) 
 // activityTask answers the question about the node of an activity task.
 func (t *turn) activityTask(n *note) {
 	c := &t.ask.Cause
-	if n.Started == 0 && (c.Kind == flow.Taken || c.Call || c.Kind == flow.Ended) {
+	if n.Started == 0 && (c.Kind == grow.Taken || c.Call || c.Kind == grow.Ended) {
 		t.activityStarted(n)
 		if t.closed {
 			return // the history is full: there is no task
 		}
 	}
-	if c.Kind == flow.Taken {
+	if c.Kind == grow.Taken {
 		t.growth.Note = n.value()
 		t.growth.Reply = atom.MustEncode(ActivityTask{
 			ActivityID: n.ID, StartedEventID: n.Started, WorkflowExecution: t.execution(), ActivityType: *n.Type,
@@ -179,7 +179,7 @@ var timeoutTypes = map[string]string{
 func (t *turn) activityEnd(open openActivity) (event string, a *history.Attributes) {
 	a = &history.Attributes{}
 	c := &t.ask.Cause
-	if c.Kind == flow.Ended {
+	if c.Kind == grow.Ended {
 		return history.ActivityCompleted, a.Given("result", textOf(c.Result))
 	}
 	if timeout := timeoutTypes[c.Failure.Code]; timeout != "" && !c.Call {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 )
 
@@ -28,7 +28,7 @@ func TestActivity(t *testing.T) {
 	if got.activity != want || got.node.spec.Input.String() != `"in-a"` {
 		t.Errorf("%+v with input %s", got.activity, got.node.spec.Input)
 	}
-	if fault := w.answer(got, flow.Cause{Kind: flow.Ended, Result: swf.Text(new("done"))}); fault != nil {
+	if fault := w.answer(got, grow.Cause{Kind: grow.Ended, Result: swf.Text(new("done"))}); fault != nil {
 		t.Fatal(fault)
 	}
 	r.ends(6, "ActivityTaskStarted", "ActivityTaskCompleted", "DecisionTaskScheduled")
@@ -37,12 +37,12 @@ func TestActivity(t *testing.T) {
 
 	w.decide(activity("a")) // the id of a closed activity is free
 	failed := swf.ActivityFailed(new("why"), new("det"))
-	if fault := w.answer(w.worker(), flow.Cause{Kind: flow.Failed, Failure: failed}); fault != nil {
+	if fault := w.answer(w.worker(), grow.Cause{Kind: grow.Failed, Failure: failed}); fault != nil {
 		t.Fatal(fault)
 	}
 	expect(t, r.event("ActivityTaskFailed", 1), "reason", "why", "details", "det", "scheduledEventId", 11, "startedEventId", 12)
 	w.decide(activity("a"))
-	_ = w.answer(w.worker(), flow.Cause{Kind: flow.Ended, Result: swf.Text(nil)})
+	_ = w.answer(w.worker(), grow.Cause{Kind: grow.Ended, Result: swf.Text(nil)})
 	expect(t, r.event("ActivityTaskCompleted", 2), "result", nil)
 }
 
@@ -51,10 +51,10 @@ func TestActivity(t *testing.T) {
 func TestActivityCancel(t *testing.T) {
 	t.Parallel()
 	cancel := decide("RequestCancelActivityTask", "activityId", "a")
-	for name, end := range map[string]flow.Cause{
-		"ActivityTaskCanceled":  {Kind: flow.Failed, Failure: swf.ActivityCanceled(new("bye"))},
-		"ActivityTaskCompleted": {Kind: flow.Ended, Result: atom.Null},
-		"ActivityTaskFailed":    {Kind: flow.Failed, Failure: swf.ActivityFailed(nil, nil)},
+	for name, end := range map[string]grow.Cause{
+		"ActivityTaskCanceled":  {Kind: grow.Failed, Failure: swf.ActivityCanceled(new("bye"))},
+		"ActivityTaskCompleted": {Kind: grow.Ended, Result: atom.Null},
+		"ActivityTaskFailed":    {Kind: grow.Failed, Failure: swf.ActivityFailed(nil, nil)},
 	} {
 		w := newWorld(t, swf.Settings{})
 		r := w.start("w")
@@ -91,7 +91,7 @@ func TestActivityCancel(t *testing.T) {
 	w.decide(activity("b"), decide("RequestCancelActivityTask", "activityId", "b")) // scheduled and canceled in one batch
 	r.ends(21, "ActivityTaskScheduled", "ActivityTaskCancelRequested", "ActivityTaskCanceled", "DecisionTaskScheduled")
 	w.decide(activity("c"))
-	if fault := w.answer(w.worker(), flow.Cause{Kind: flow.Failed, Failure: swf.ActivityCanceled(nil)}); fault != nil {
+	if fault := w.answer(w.worker(), grow.Cause{Kind: grow.Failed, Failure: swf.ActivityCanceled(nil)}); fault != nil {
 		t.Fatal("a cancel without a request: ", fault)
 	}
 	expect(t, r.event("ActivityTaskCanceled", 3), "latestCancelRequestedEventId", nil, "details", nil)

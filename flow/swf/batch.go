@@ -2,7 +2,7 @@ package swf
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/decision"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
@@ -95,7 +95,7 @@ func (b *batchTurn) close(d *decision.Decision, refused string) {
 	b.emit(d.Success, b.completed, "", a.Decided(b.completed))
 	switch d.Type {
 	case decision.CompleteExecution:
-		b.end("COMPLETED", flow.End{Value: atom.MustEncode(outcome{RunID: b.ask.Run.ID, Result: result})})
+		b.end("COMPLETED", grow.End{Value: atom.MustEncode(outcome{RunID: b.ask.Run.ID, Result: result})})
 	case decision.FailExecution:
 		b.end("FAILED", b.failed(CodeFailed, reason, details))
 	default:
@@ -152,7 +152,7 @@ func (b *batchTurn) continueAsNew(d *decision.Decision) {
 	a.Given("input", d.Given("input")).Decided(b.completed).Text("newExecutionRunId", id)
 	configured(&a, &next)
 	b.emit(d.Success, b.completed, "", a.Type("workflowType", next.Type.Name, next.Type.Version))
-	b.end("CONTINUED_AS_NEW", flow.End{Successor: next.Run(id, d.Given("input"))})
+	b.end("CONTINUED_AS_NEW", grow.End{Successor: next.Run(id, d.Given("input"))})
 }
 
 // configured writes the configuration and the tags of an execution.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 )
 
@@ -60,7 +60,7 @@ func (w *world) poll(queue, worker string) *task {
 		return nil
 	}
 	best.taken = w.now
-	g := best.run.ask(flow.Cause{Kind: flow.Taken, Call: true, Result: atom.MustEncode(worker)}, best)
+	g := best.run.ask(grow.Cause{Kind: grow.Taken, Call: true, Result: atom.MustEncode(worker)}, best)
 	w.settle()
 	if g.Reply == nil {
 		return nil
@@ -101,7 +101,7 @@ func (w *world) worker() *task {
 }
 
 // answer ends a task by its token. It returns the fault, or nil.
-func (w *world) answer(got *task, c flow.Cause) *swf.Fault {
+func (w *world) answer(got *task, c grow.Cause) *swf.Fault {
 	w.t.Helper()
 	if got.node.over || got.node.run.end != nil {
 		return &swf.Fault{Type: swf.FaultUnknownResource, Message: "the token has ended"}
@@ -171,7 +171,7 @@ func (w *world) complete(got *task, c swf.Completion, decisions ...string) *swf.
 			}
 		}
 	}
-	return w.answer(got, flow.Cause{Kind: flow.Ended, Result: atom.MustEncode(c)})
+	return w.answer(got, grow.Cause{Kind: grow.Ended, Result: atom.MustEncode(c)})
 }
 
 // respond completes a decision task, which must succeed.
@@ -202,7 +202,7 @@ func (w *world) call(r *simRun, name string, body any) *swf.Fault {
 	if r.end != nil {
 		return &swf.Fault{Type: swf.FaultUnknownResource}
 	}
-	g := r.ask(flow.Cause{Kind: flow.Asked, Call: true, Name: name, Input: atom.MustEncode(body)}, nil)
+	g := r.ask(grow.Cause{Kind: grow.Asked, Call: true, Name: name, Input: atom.MustEncode(body)}, nil)
 	w.settle()
 	var fault *swf.Fault
 	if g.Refuse != nil {

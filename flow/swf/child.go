@@ -2,7 +2,7 @@ package swf
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/decision"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
@@ -42,14 +42,14 @@ func (b *batchTurn) startChild(d *decision.Decision, refused string) {
 	if b.start.ChildPolicy == PolicyTerminate {
 		child.Stop = s.termination()
 	}
-	b.add(flow.Spec{Name: name, Kind: flow.Nested, Report: true, Note: n.value(), Child: child})
+	b.add(grow.Spec{Name: name, Kind: grow.Nested, Report: true, Note: n.value(), Child: child})
 	b.memory.Children[name] = openChild{shorten(s.WorkflowID), event}
 }
 
 // child answers the question about the node of a child.
 func (t *turn) child(n *note) {
 	c := &t.ask.Cause
-	if c.Kind == flow.Failed && n.Started == 0 && neverStarted[c.Failure.Code] != "" {
+	if c.Kind == grow.Failed && n.Started == 0 && neverStarted[c.Failure.Code] != "" {
 		delete(t.memory.Children, c.Name)
 		var a history.Attributes
 		a.Type("workflowType", n.Type.Name, n.Type.Version).Text("cause", neverStarted[c.Failure.Code]).
@@ -61,19 +61,19 @@ func (t *turn) child(n *note) {
 		n.Started = t.emit(history.ChildStarted, n.Event, c.Name, n.childAttributes(n.RunID))
 		t.growth.Note = n.value()
 	}
-	if c.Kind == flow.Called {
+	if c.Kind == grow.Called {
 		return
 	}
 	delete(t.memory.Children, c.Name)
 	o := outcomeOf(c.Failure)
-	if c.Kind == flow.Ended {
+	if c.Kind == grow.Ended {
 		o = outcome{}
 		_ = c.Result.Decode(&o) // an execution ends with it; another result has none of the members
 	}
 	a := n.childAttributes(o.RunID)
 	event := history.ChildCompleted
 	switch {
-	case c.Kind == flow.Ended:
+	case c.Kind == grow.Ended:
 		a.Given("result", o.Result)
 	case c.Failure.Code == CodeFailed:
 		event = history.ChildFailed

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 )
 
@@ -167,8 +167,8 @@ func TestChildPolicy(t *testing.T) {
 		"continue as new":      {swf.PolicyTerminate, func(w *world, _ *simRun) { w.decide(decide("ContinueAsNewWorkflowExecution")) }, left},
 		"stopped": {swf.PolicyTerminate, func(_ *world, r *simRun) {
 			w := r.world
-			g := w.lang.Grow(&flow.Ask{Run: r.info, Memory: r.memory, Event: 100, Now: w.now, Cause: flow.Cause{
-				Kind: flow.Stopped, Failure: &atom.Failure{Message: "by hand"},
+			g := w.lang.Grow(&grow.Ask{Run: r.info, Memory: r.memory, Event: 100, Now: w.now, Cause: grow.Cause{
+				Kind: grow.Stopped, Failure: &atom.Failure{Message: "by hand"},
 			}})
 			if len(g.Events) != 1 || len(g.Leave) != 1 || len(g.Send) != 1 || !strings.Contains(g.Events[0].Details.String(), "by hand") {
 				t.Errorf("%+v", g)
@@ -213,7 +213,7 @@ func TestPolicyOfAnotherParent(t *testing.T) {
 	w, parent, _ := family(t)
 	other := w.start("other", func(s *swf.Start) { s.TaskList.Name = "x" })
 	for _, name := range []string{"terminate", "cancelPolicy"} {
-		w.deliver(parent, flow.Message{
+		w.deliver(parent, grow.Message{
 			ToKey: other.info.Key, Kind: swf.MessageExecution, Name: name, Body: atom.FromJSON([]byte(`{"workflowId":"w","initiated":5}`)),
 		})
 	}
@@ -301,8 +301,8 @@ func TestCallsOfTheAPI(t *testing.T) {
 	r.ends(10, "WorkflowExecutionTerminated")
 	// An operator's signal to the run is one of the API; other messages are not for executions.
 	r = w.start("w2")
-	r.ask(flow.Cause{Kind: flow.Told, Message: flow.MessageSignal, Name: "by hand", Result: atom.FromJSON([]byte(`{"a":1}`))}, nil)
+	r.ask(grow.Cause{Kind: grow.Told, Message: grow.MessageSignal, Name: "by hand", Result: atom.FromJSON([]byte(`{"a":1}`))}, nil)
 	expect(t, r.event("WorkflowExecutionSignaled", 1), "signalName", "by hand", "input", `{"a":1}`)
-	r.ask(flow.Cause{Kind: flow.Told, Message: flow.MessageEvent, Name: "e", Result: atom.Null}, nil)
+	r.ask(grow.Cause{Kind: grow.Told, Message: grow.MessageEvent, Name: "e", Result: atom.Null}, nil)
 	r.ends(4)
 }

@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
 // end ends the run, whose closing event was already appended.
-func (t *turn) end(status string, end flow.End) {
+func (t *turn) end(status string, end grow.End) {
 	t.label(LabelCloseStatus, LabelValue(t.start.Domain, status))
 	t.growth.End = &end
 	switch status {
@@ -29,8 +29,8 @@ func (t *turn) label(key, value string) {
 }
 
 // failed returns the end of a run that did not complete. Its parent reads the failure.
-func (t *turn) failed(code string, reason, details *string) flow.End {
-	return flow.End{Failure: failureOf(code, outcome{RunID: t.ask.Run.ID, Reason: reason, Details: details})}
+func (t *turn) failed(code string, reason, details *string) grow.End {
+	return grow.End{Failure: failureOf(code, outcome{RunID: t.ask.Run.ID, Reason: reason, Details: details})}
 }
 
 // timeOut closes the execution because its time is over.
@@ -64,7 +64,7 @@ func (t *turn) applyPolicy(policy string) {
 	}
 	for _, node := range slices.Sorted(maps.Keys(t.memory.Children)) {
 		child := t.memory.Children[node]
-		t.growth.Send = append(t.growth.Send, flow.Message{
+		t.growth.Send = append(t.growth.Send, grow.Message{
 			ToKey: Key(t.start.Domain, child.WorkflowID), Kind: MessageExecution, Name: name,
 			Stops: name == terminateMessage && !t.abandoned,
 			Body: atom.MustEncode(delivery{
@@ -75,8 +75,8 @@ func (t *turn) applyPolicy(policy string) {
 }
 
 // termination returns the message that terminates a child because its parent was terminated.
-func (s *Start) termination() *flow.Message {
-	return &flow.Message{
+func (s *Start) termination() *grow.Message {
+	return &grow.Message{
 		Kind: MessageExecution, Name: terminateMessage,
 		Body: atom.MustEncode(delivery{WorkflowID: s.Parent.WorkflowID, Initiated: s.ParentInitiatedEventID}),
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 )
 
@@ -118,7 +118,7 @@ func TestExecutionTimeout(t *testing.T) {
 		r := w.start("w", func(s *swf.Start) { s.ExecutionStartToCloseTimeout = "10" })
 		w.decide(timer("t", due))
 		w.now = w.now.Add(time.Hour)
-		r.find("t#5").endWith(flow.Cause{Kind: flow.Ended})
+		r.find("t#5").endWith(grow.Cause{Kind: grow.Ended})
 		if r.events[5].Type != want {
 			t.Errorf("a timer of %s s: %s", due, r.events[5].Type)
 		}
@@ -370,7 +370,7 @@ func TestNoExecution(t *testing.T) {
 	t.Parallel()
 	l := swf.New(swf.Settings{})
 	for _, attributes := range []string{"null", "{}", "7"} {
-		g := l.Grow(&flow.Ask{Run: &flow.RunInfo{Attributes: atom.FromJSON([]byte(attributes))}})
+		g := l.Grow(&grow.Ask{Run: &grow.RunInfo{Attributes: atom.FromJSON([]byte(attributes))}})
 		if g.End == nil || g.End.Failure == nil || len(g.Events) > 0 {
 			t.Errorf("%s: %+v", attributes, g)
 		}

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/decision"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
@@ -28,7 +28,7 @@ type coverage struct {
 	of   map[string]int             // how many rows a test sees
 }
 
-func (c *coverage) note(tb testing.TB, e *flow.Event) {
+func (c *coverage) note(tb testing.TB, e *grow.Event) {
 	test, _, _ := strings.Cut(tb.Name(), "/")
 	if strings.Contains(test, "Random") {
 		return

@@ -2,7 +2,7 @@ package swf
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/decision"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
@@ -14,11 +14,11 @@ func (t *turn) decisionTask(n *note) {
 		return
 	}
 	switch c := &t.ask.Cause; c.Kind {
-	case flow.Taken:
+	case grow.Taken:
 		t.decisionStarted(n)
-	case flow.Ended:
+	case grow.Ended:
 		t.decisionCompleted(n)
-	case flow.Failed:
+	case grow.Failed:
 		if c.Call {
 			t.refuse("a decision task cannot fail; complete it")
 			return

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 )
 
@@ -277,7 +277,7 @@ func TestInvalidCompletion(t *testing.T) {
 		}
 	}
 	r.ends(3, "DecisionTaskStarted")
-	if fault := w.answer(got, flow.Cause{Kind: flow.Failed, Failure: &atom.Failure{Code: "x"}}); fault == nil {
+	if fault := w.answer(got, grow.Cause{Kind: grow.Failed, Failure: &atom.Failure{Code: "x"}}); fault == nil {
 		t.Error("a decision task can fail")
 	}
 	w.respond(got, complete)
@@ -294,7 +294,7 @@ func TestUntrustedEnd(t *testing.T) {
 	r := w.start("w")
 	n := r.find("decision#2")
 	for _, call := range []bool{true, false} {
-		g := r.ask(flow.Cause{Kind: flow.Ended, Call: call, Result: atom.MustEncode(7)}, n)
+		g := r.ask(grow.Cause{Kind: grow.Ended, Call: call, Result: atom.MustEncode(7)}, n)
 		if (g.Refuse != nil) != call {
 			t.Errorf("call %t: %+v", call, g)
 		}
@@ -310,9 +310,9 @@ func TestUntrustedEnd(t *testing.T) {
 			}
 		}
 		if name == "a" {
-			node.endWith(flow.Cause{Kind: flow.Ended, Result: atom.MustEncode(map[string]int{"n": 1})})
+			node.endWith(grow.Cause{Kind: grow.Ended, Result: atom.MustEncode(map[string]int{"n": 1})})
 		} else {
-			node.endWith(flow.Cause{Kind: flow.Failed, Call: true, Failure: &atom.Failure{Code: "Card", Message: "declined"}})
+			node.endWith(grow.Cause{Kind: grow.Failed, Call: true, Failure: &atom.Failure{Code: "Card", Message: "declined"}})
 		}
 	}
 	expect(t, r.event("ActivityTaskCompleted", 1), "result", `{"n":1}`)
@@ -327,7 +327,7 @@ func TestRepeatedTaking(t *testing.T) {
 	first := w.poll(swf.DecisionQueue(domain, "dl"), swf.NoIdentity)
 	expect(t, r.event("DecisionTaskStarted", 1), "identity", nil)
 	first.node.taken = first.node.taken.Add(-1)
-	g := r.ask(flow.Cause{Kind: flow.Taken, Call: true, Result: atom.MustEncode("another")}, first.node)
+	g := r.ask(grow.Cause{Kind: grow.Taken, Call: true, Result: atom.MustEncode("another")}, first.node)
 	var again swf.DecisionTask
 	if err := g.Reply.Decode(&again); err != nil || again != first.decision || len(g.Events) > 0 {
 		t.Errorf("%+v, %v, %v", again, g.Events, err)

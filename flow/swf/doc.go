@@ -1,4 +1,4 @@
-// Package swf is the model of an execution of Amazon SWF, as a [flow.Language]. The decisions of its decider make the
+// Package swf is the model of an execution of Amazon SWF, as a [grow.Language]. The decisions of its decider make the
 // flow of an execution grow. The decision task, the activities, timers, children and lambda functions are the nodes
 // of the flow, and its history is the events of the run.
 //

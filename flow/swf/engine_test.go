@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
@@ -169,7 +169,7 @@ func (s *served) checkAll() {
 		}
 		var fold swf.Fold
 		for _, e := range s.events(run.ID) {
-			if err := fold.Add(&flow.Event{Type: e.Type, Details: e.Details}); err != nil {
+			if err := fold.Add(&grow.Event{Type: e.Type, Details: e.Details}); err != nil {
 				s.t.Errorf("%s: %v", run.ID, err)
 			}
 		}
@@ -297,4 +297,4 @@ func TestEngineFamilies(t *testing.T) {
 	})
 }
 
-var _ flow.Language = (*swf.Language)(nil)
+var _ grow.Language = (*swf.Language)(nil)

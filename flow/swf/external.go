@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/decision"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
@@ -35,7 +35,7 @@ func (b *batchTurn) send(d *decision.Decision, message, refused string, describe
 		b.notDelivered(&n, refused)
 		return
 	}
-	b.growth.Send = append(b.growth.Send, flow.Message{
+	b.growth.Send = append(b.growth.Send, grow.Message{
 		To: run, ToKey: Key(b.start.Domain, id), Kind: MessageExecution, Name: message,
 		Body: atom.MustEncode(delivery{
 			WorkflowID: b.start.WorkflowID, Initiated: event, SignalName: d.Text("signalName"), Input: d.Given("input"),

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
@@ -22,7 +22,7 @@ type Fold struct {
 
 // Add appends the next event of the history. The error says what is wrong with it: an event after the closing one, a
 // reference to an event that is not open, or a second decision task that is started or scheduled.
-func (f *Fold) Add(e *flow.Event) error {
+func (f *Fold) Add(e *grow.Event) error {
 	f.Events++
 	if f.scheduled == nil {
 		f.scheduled = map[int64]string{}

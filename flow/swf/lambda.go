@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/decision"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
@@ -62,8 +62,8 @@ func (b *batchTurn) startLambda(id, function, timeout string, input *string, eve
 	if input != nil {
 		call["Payload"] = payload(*input)
 	}
-	b.add(flow.Spec{
-		Name: name, Kind: flow.Work, Task: LambdaTask, Input: atom.MustEncode(call), Note: n.value(), Timeout: limit(timeout),
+	b.add(grow.Spec{
+		Name: name, Kind: grow.Work, Task: LambdaTask, Input: atom.MustEncode(call), Note: n.value(), Timeout: limit(timeout),
 	})
 }
 
@@ -85,7 +85,7 @@ func (t *turn) lambda(n *note) {
 	var a history.Attributes
 	a.Ref("scheduledEventId", n.Event).Ref("startedEventId", n.Started)
 	switch {
-	case c.Kind == flow.Ended:
+	case c.Kind == grow.Ended:
 		result := c.Result.String()
 		if returned, ok := c.Result.Field("Payload"); ok {
 			result = returned.String()

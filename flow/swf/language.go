@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // Settings are the quotas of one execution. 0 is the quota of the service.
@@ -28,7 +29,7 @@ const (
 	DefaultOpen   = 1_000
 )
 
-// A Language is the model of executions: a [flow.Language]. It does not change, and any number of goroutines may use
+// A Language is the model of executions: a [grow.Language]. It does not change, and any number of goroutines may use
 // it.
 type Language struct{ settings Settings }
 
@@ -47,7 +48,7 @@ func New(s Settings) *Language {
 // Flow returns the flow of executions, for the catalog.
 func (l *Language) Flow() *flow.GrowingFlow { return flow.Growing(FlowName, l) }
 
-// NumbersNodes implements [flow.Numbering]: the name of a node has the number of its event.
+// NumbersNodes implements [grow.Numbering]: the name of a node has the number of its event.
 func (*Language) NumbersNodes() {}
 
 var (
@@ -55,31 +56,31 @@ var (
 	errNoUndo      = errors.New("swf: the nodes of an execution have nothing to undo")
 )
 
-// Reopens implements [flow.Reopener]: it refuses all runs.
-func (*Language) Reopens(*flow.RunInfo) error { return errNoReopening }
+// Reopens implements [grow.Reopener]: it refuses all runs.
+func (*Language) Reopens(*grow.RunInfo) error { return errNoReopening }
 
 // Undo returns an error: no node has an undo.
-func (*Language) Undo(*flow.UndoAsk) (atom.Value, error) { return nil, errNoUndo }
+func (*Language) Undo(*grow.UndoAsk) (atom.Value, error) { return nil, errNoUndo }
 
 // Grow answers one question of the engine.
-func (l *Language) Grow(ask *flow.Ask) flow.Growth {
+func (l *Language) Grow(ask *grow.Ask) grow.Growth {
 	t := &turn{settings: &l.settings, ask: ask, memory: newMemory()}
 	err := errors.Join(ask.Run.Attributes.Decode(&t.start), ask.Memory.Decode(&t.memory))
 	if err != nil || t.start.TaskList == nil {
 		return broken(err)
 	}
 	switch c := &ask.Cause; c.Kind {
-	case flow.Begin:
+	case grow.Begin:
 		t.begin()
-	case flow.Asked:
+	case grow.Asked:
 		t.asked()
-	case flow.Told:
+	case grow.Told:
 		t.told()
-	case flow.Receipt:
+	case grow.Receipt:
 		t.delivered()
-	case flow.Stopped:
+	case grow.Stopped:
 		t.stopped()
-	case flow.Taken, flow.Called, flow.Ended, flow.Failed:
+	case grow.Taken, grow.Called, grow.Ended, grow.Failed:
 		t.node()
 	default: // the model asks for nothing that the engine could answer with another cause
 	}
@@ -87,11 +88,11 @@ func (l *Language) Grow(ask *flow.Ask) flow.Growth {
 }
 
 // broken ends a run that is not an execution.
-func broken(err error) flow.Growth {
+func broken(err error) grow.Growth {
 	if err == nil {
 		err = errors.New("its attributes are not the start of an execution")
 	}
-	return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: "swf: " + err.Error()}}}
+	return grow.Growth{End: &grow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: "swf: " + err.Error()}}}
 }
 
 // node answers the question about a node.

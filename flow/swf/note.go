@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/decision"
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
@@ -112,9 +112,9 @@ func (t *turn) isOverdue(n *note) bool {
 	}
 	due := t.ask.Now.UnixMilli()
 	switch {
-	case n.Kind == timerNode && c.Kind == flow.Ended:
+	case n.Kind == timerNode && c.Kind == grow.Ended:
 		due = n.CloseDue
-	case c.Kind != flow.Failed:
+	case c.Kind != grow.Failed:
 		return false
 	case c.Failure.Code == atom.CodeScheduleToStart:
 		due = n.StartDue

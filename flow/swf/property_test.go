@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 )
 
@@ -149,12 +149,12 @@ func (r *randomClient) step() {
 
 func (r *randomClient) end(got *task) {
 	open := !got.node.over && got.node.run.end == nil
-	cause := flow.Cause{Kind: flow.Ended, Result: swf.Text(nil)}
+	cause := grow.Cause{Kind: grow.Ended, Result: swf.Text(nil)}
 	switch r.pick("ok", "fail", "cancel") {
 	case "fail":
-		cause = flow.Cause{Kind: flow.Failed, Failure: swf.ActivityFailed(new("r"), nil)}
+		cause = grow.Cause{Kind: grow.Failed, Failure: swf.ActivityFailed(new("r"), nil)}
 	case "cancel":
-		cause = flow.Cause{Kind: flow.Failed, Failure: swf.ActivityCanceled(nil)}
+		cause = grow.Cause{Kind: grow.Failed, Failure: swf.ActivityCanceled(nil)}
 	}
 	if fault := r.w.answer(got, cause); (fault == nil) != open {
 		r.w.t.Errorf("open %t: %v", open, fault)

@@ -2,12 +2,12 @@ package swf
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
 // MessageExecution is the kind of the messages between executions.
-const MessageExecution flow.MessageKind = "execution"
+const MessageExecution grow.MessageKind = "execution"
 
 // A delivery is the body of a message between executions.
 type delivery struct {
@@ -52,7 +52,7 @@ func (t *turn) refuse(message string) {
 // told answers a message: of another execution, or a signal that an operator sent to the run.
 func (t *turn) told() {
 	c := &t.ask.Cause
-	if c.Message == flow.MessageSignal {
+	if c.Message == grow.MessageSignal {
 		t.signaled(c.Name, textOf(c.Result), nil, 0)
 		return
 	}

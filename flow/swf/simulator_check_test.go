@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
 // record appends events, and compares each with the table.
-func (r *simRun) record(g *flow.Growth) {
+func (r *simRun) record(g *grow.Growth) {
 	w := r.world
 	w.t.Helper()
 	wanted := false
@@ -40,7 +40,7 @@ func (r *simRun) record(g *flow.Growth) {
 }
 
 // checkEvent compares the attributes of the last event with the table.
-func (r *simRun) checkEvent(e *flow.Event) {
+func (r *simRun) checkEvent(e *grow.Event) {
 	t := r.world.t
 	t.Helper()
 	seen.note(t, e)
@@ -83,7 +83,7 @@ func (r *simRun) checkEvent(e *flow.Event) {
 	}
 }
 
-func (r *simRun) checkRef(e *flow.Event, a *history.Attribute, n int64) {
+func (r *simRun) checkRef(e *grow.Event, a *history.Attribute, n int64) {
 	t := r.world.t
 	t.Helper()
 	switch {
@@ -107,23 +107,23 @@ func (r *simRun) check() {
 	if d.OpenCounts != counts || (r.end != nil) != r.fold.Closed {
 		t.Fatalf("the memory has %+v, the events have %+v; closed: %t, %t\n%s", d.OpenCounts, counts, r.end != nil, r.fold.Closed, r.story())
 	}
-	nodes := map[flow.Kind]int{}
+	nodes := map[grow.Kind]int{}
 	work := 0
 	for _, n := range r.open {
 		nodes[n.spec.Kind]++
-		if n.spec.Kind == flow.Work && n.spec.Task == swf.LambdaTask {
+		if n.spec.Kind == grow.Work && n.spec.Task == swf.LambdaTask {
 			work++
 		}
 	}
 	timeouts := 0
-	if nodes[flow.Timer] > counts.OpenTimers {
+	if nodes[grow.Timer] > counts.OpenTimers {
 		timeouts = 1
 	}
 	if r.end == nil && len(r.open) == 0 && !r.listen {
 		t.Fatalf("there is nothing to wait for\n%s", r.story())
 	}
-	if r.end == nil && (nodes[flow.Timer] != counts.OpenTimers+timeouts || nodes[flow.Nested] != counts.OpenChildWorkflowExecutions ||
-		work != counts.OpenLambdaFunctions || nodes[flow.Work]-work != counts.OpenActivityTasks+counts.OpenDecisionTasks) {
+	if r.end == nil && (nodes[grow.Timer] != counts.OpenTimers+timeouts || nodes[grow.Nested] != counts.OpenChildWorkflowExecutions ||
+		work != counts.OpenLambdaFunctions || nodes[grow.Work]-work != counts.OpenActivityTasks+counts.OpenDecisionTasks) {
 		t.Fatalf("the nodes are %v, the events have %+v\n%s", nodes, counts, r.story())
 	}
 }

@@ -7,20 +7,20 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 )
 
 type simNode struct {
 	run                *simRun
-	spec               flow.Spec
+	spec               grow.Spec
 	seq                int
 	began, taken, beat time.Time
 	details            atom.Value // of the last heartbeat
 	gaveUp, over       bool
 	child              *simRun
 	ends               time.Time // of a task of the engine
-	taskEnd            flow.Cause
+	taskEnd            grow.Cause
 }
 
 // call lets the engine call the task of a node.
@@ -41,12 +41,12 @@ func (n *simNode) call() {
 	if w.function != nil {
 		result, failure, after = w.function(in.FunctionName, in.Payload)
 	}
-	n.ends, n.taskEnd = w.now.Add(after), flow.Cause{Kind: flow.Failed, Failure: failure}
+	n.ends, n.taskEnd = w.now.Add(after), grow.Cause{Kind: grow.Failed, Failure: failure}
 	if failure == nil {
-		n.taskEnd = flow.Cause{Kind: flow.Ended, Result: atom.FromJSON([]byte(`{"StatusCode":200,"Payload":` + result + `}`))}
+		n.taskEnd = grow.Cause{Kind: grow.Ended, Result: atom.FromJSON([]byte(`{"StatusCode":200,"Payload":` + result + `}`))}
 	}
 	if n.spec.Timeout > 0 && after > n.spec.Timeout {
-		n.ends, n.taskEnd = w.now.Add(n.spec.Timeout), flow.Cause{Kind: flow.Failed, Failure: &atom.Failure{Code: atom.CodeTimeout}}
+		n.ends, n.taskEnd = w.now.Add(n.spec.Timeout), grow.Cause{Kind: grow.Failed, Failure: &atom.Failure{Code: atom.CodeTimeout}}
 	}
 }
 
@@ -60,7 +60,7 @@ func (n *simNode) findUndo() {
 	}
 	if w.broken > 0 {
 		w.broken--
-		n.taskEnd = flow.Cause{Kind: flow.Failed, Failure: &atom.Failure{Code: "Boom"}}
+		n.taskEnd = grow.Cause{Kind: grow.Failed, Failure: &atom.Failure{Code: "Boom"}}
 		return
 	}
 	step, err := swf.NextUndo(&ask, func(before int64) iter.Seq2[swf.NumberedEvent, error] {
@@ -79,18 +79,18 @@ func (n *simNode) findUndo() {
 	if i := slices.IndexFunc(activityTypes, func(k swf.KnownActivityType) bool { return k.Type == step.By }); i >= 0 && step.Item != nil {
 		step.Known = &activityTypes[i]
 	}
-	n.taskEnd = flow.Cause{Kind: flow.Ended, Result: atom.MustEncode(step)}
+	n.taskEnd = grow.Cause{Kind: grow.Ended, Result: atom.MustEncode(step)}
 }
 
-func (n *simNode) endWith(c flow.Cause) {
+func (n *simNode) endWith(c grow.Cause) {
 	if !n.over {
 		n.run.ask(c, n)
 	}
 }
 
 // due returns when something happens to a node by itself, and what.
-func (n *simNode) due() (at time.Time, cause flow.Cause) {
-	earliest := func(t time.Time, c flow.Cause) {
+func (n *simNode) due() (at time.Time, cause grow.Cause) {
+	earliest := func(t time.Time, c grow.Cause) {
 		if at.IsZero() || t.Before(at) {
 			at, cause = t, c
 		}
@@ -101,15 +101,15 @@ func (n *simNode) due() (at time.Time, cause flow.Cause) {
 			if code == atom.CodeHeartbeatLost || code == atom.CodeStartToClose || code == atom.CodeTimeout {
 				f.Details = n.details
 			}
-			earliest(from.Add(d), flow.Cause{Kind: flow.Failed, Failure: f})
+			earliest(from.Add(d), grow.Cause{Kind: grow.Failed, Failure: f})
 		}
 	}
 	switch s := &n.spec; {
-	case s.Kind == flow.Timer:
-		earliest(s.Due, flow.Cause{Kind: flow.Ended})
-	case s.Kind == flow.Work && s.Token == "":
+	case s.Kind == grow.Timer:
+		earliest(s.Due, grow.Cause{Kind: grow.Ended})
+	case s.Kind == grow.Work && s.Token == "":
 		earliest(n.ends, n.taskEnd)
-	case s.Kind == flow.Work:
+	case s.Kind == grow.Work:
 		limit(n.began, s.Timeout, atom.CodeTimeout)
 		if n.taken.IsZero() {
 			limit(n.began, s.ToStart, atom.CodeScheduleToStart)

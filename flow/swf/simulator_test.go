@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 )
 
@@ -35,15 +35,15 @@ type world struct {
 
 type simRun struct {
 	world  *world
-	info   *flow.RunInfo
+	info   *grow.RunInfo
 	memory atom.Value
 	open   []*simNode
 	names  map[string]bool
-	events []flow.Event
+	events []grow.Event
 	times  []time.Time
 	fold   swf.Fold
 	labels map[string]string
-	end    *flow.End
+	end    *grow.End
 	parent *simNode
 	person string // what a person must decide, or ""
 	listen bool
@@ -62,14 +62,14 @@ func (w *world) bits() uint64 {
 }
 
 // create makes a run, unless an open run has its key.
-func (w *world) create(c *flow.Child, parent *simNode) *simRun {
+func (w *world) create(c *grow.Child, parent *simNode) *simRun {
 	w.t.Helper()
 	if c.Key != "" && w.keys[c.Key] != nil {
 		return nil
 	}
 	r := &simRun{
 		world: w, memory: nil, names: map[string]bool{}, labels: map[string]string{}, parent: parent,
-		info: &flow.RunInfo{ID: c.ID, Flow: c.Flow, Key: c.Key, Started: w.now, Input: c.Input, Attributes: c.Attributes},
+		info: &grow.RunInfo{ID: c.ID, Flow: c.Flow, Key: c.Key, Started: w.now, Input: c.Input, Attributes: c.Attributes},
 	}
 	maps.Copy(r.labels, c.Labels)
 	if w.runs[c.ID] != nil || c.ID == "" || (c.Key == "") != c.Detached || c.Flow != swf.FlowName {
@@ -79,7 +79,7 @@ func (w *world) create(c *flow.Child, parent *simNode) *simRun {
 	if c.Key != "" {
 		w.keys[c.Key] = r
 	}
-	w.ready = append(w.ready, func() { r.ask(flow.Cause{Kind: flow.Begin, Input: c.Input}, nil) })
+	w.ready = append(w.ready, func() { r.ask(grow.Cause{Kind: grow.Begin, Input: c.Input}, nil) })
 	return r
 }
 
@@ -93,7 +93,7 @@ func (w *world) settle() {
 }
 
 // ask asks the language, and commits its answer unless it refuses a call. n is the node that the cause is about.
-func (r *simRun) ask(c flow.Cause, n *simNode) *flow.Growth {
+func (r *simRun) ask(c grow.Cause, n *simNode) *grow.Growth {
 	w := r.world
 	w.t.Helper()
 	if r.end != nil {
@@ -102,7 +102,7 @@ func (r *simRun) ask(c flow.Cause, n *simNode) *flow.Growth {
 	if n != nil {
 		c.Name, c.Note, c.Attempt = n.spec.Name, n.spec.Note, 1
 	}
-	g := w.lang.Grow(&flow.Ask{
+	g := w.lang.Grow(&grow.Ask{
 		Run: r.info, Index: -1, Memory: slices.Clone(r.memory), Cause: c, Now: w.now, Event: int64(len(r.events)) + 1,
 		Random: w.bits, Token: func() string { return fmt.Sprintf("token-%d", w.bits()) },
 	})
@@ -116,7 +116,7 @@ func (r *simRun) ask(c flow.Cause, n *simNode) *flow.Growth {
 	return &g
 }
 
-func (r *simRun) commit(c *flow.Cause, g *flow.Growth, n *simNode) {
+func (r *simRun) commit(c *grow.Cause, g *grow.Growth, n *simNode) {
 	w := r.world
 	w.t.Helper()
 	if g.More != nil || g.Undo != nil || g.Outer != nil || !g.Deadline.IsZero() || len(g.Out) > 0 {
@@ -126,7 +126,7 @@ func (r *simRun) commit(c *flow.Cause, g *flow.Growth, n *simNode) {
 	case g.Again != nil:
 		n.ends = w.now.Add(g.Again.After)
 		n.call()
-	case n != nil && (c.Kind == flow.Ended || c.Kind == flow.Failed):
+	case n != nil && (c.Kind == grow.Ended || c.Kind == grow.Failed):
 		r.remove(n)
 	}
 	if r.listen = g.Listen; g.Person != nil {
@@ -148,7 +148,7 @@ func (r *simRun) commit(c *flow.Cause, g *flow.Growth, n *simNode) {
 	}
 	for _, name := range g.Leave {
 		left := r.find(name)
-		if left.spec.Kind != flow.Nested {
+		if left.spec.Kind != grow.Nested {
 			w.t.Fatalf("%s is left, but not a run", name)
 		}
 		if left.child != nil {
@@ -182,7 +182,7 @@ func (r *simRun) remove(n *simNode) {
 	r.open = slices.DeleteFunc(r.open, func(o *simNode) bool { return o == n })
 }
 
-func (r *simRun) begin(spec flow.Spec) {
+func (r *simRun) begin(spec grow.Spec) {
 	w := r.world
 	w.t.Helper()
 	if r.names[spec.Name] {
@@ -193,14 +193,14 @@ func (r *simRun) begin(spec flow.Spec) {
 	n := &simNode{run: r, spec: spec, seq: w.seq, began: w.now}
 	r.open = append(r.open, n)
 	switch spec.Kind {
-	case flow.Timer:
-	case flow.Work:
+	case grow.Timer:
+	case grow.Work:
 		if spec.Token == "" {
 			n.call()
 		} else if spec.Queue == "" || spec.Task != "" {
 			w.t.Fatalf("work with a token and without a queue: %+v", spec)
 		}
-	case flow.Nested:
+	case grow.Nested:
 		if spec.Child.Detached {
 			w.create(spec.Child, nil)
 			r.remove(n)
@@ -208,14 +208,14 @@ func (r *simRun) begin(spec flow.Spec) {
 		}
 		if n.child = w.create(spec.Child, n); n.child == nil {
 			w.ready = append(w.ready, func() {
-				n.endWith(flow.Cause{Kind: flow.Failed, Failure: &atom.Failure{Code: atom.CodeKeyTaken}})
+				n.endWith(grow.Cause{Kind: grow.Failed, Failure: &atom.Failure{Code: atom.CodeKeyTaken}})
 			})
 			return
 		}
 		if spec.Report {
 			w.ready = append(w.ready, func() {
 				if !n.over {
-					r.ask(flow.Cause{Kind: flow.Called, Run: true, Result: atom.MustEncode(n.child.info.ID)}, n)
+					r.ask(grow.Cause{Kind: grow.Called, Run: true, Result: atom.MustEncode(n.child.info.ID)}, n)
 				}
 			})
 		}
@@ -225,15 +225,15 @@ func (r *simRun) begin(spec flow.Spec) {
 }
 
 // deliver delivers a message by its key, and tells the sender of it.
-func (w *world) deliver(from *simRun, m flow.Message) {
+func (w *world) deliver(from *simRun, m grow.Message) {
 	w.t.Helper()
 	to := w.keys[m.ToKey]
-	receipt := flow.Cause{Kind: flow.Receipt, Name: m.Receipt, Note: m.Note, Failure: &atom.Failure{Code: atom.CodeUndelivered}}
+	receipt := grow.Cause{Kind: grow.Receipt, Name: m.Receipt, Note: m.Note, Failure: &atom.Failure{Code: atom.CodeUndelivered}}
 	if to != nil && (m.To == "" || m.To == to.info.ID) {
 		if m.Name == "signal" {
 			w.signals++
 		}
-		to.ask(flow.Cause{Kind: flow.Told, Message: m.Kind, Name: m.Name, Result: m.Body, From: from.info.ID}, nil)
+		to.ask(grow.Cause{Kind: grow.Told, Message: m.Kind, Name: m.Name, Result: m.Body, From: from.info.ID}, nil)
 		receipt.Failure, receipt.Result = nil, atom.MustEncode(to.info.ID)
 	}
 	if m.Receipt != "" {
@@ -241,7 +241,7 @@ func (w *world) deliver(from *simRun, m flow.Message) {
 	}
 }
 
-func (r *simRun) close(end *flow.End) {
+func (r *simRun) close(end *grow.End) {
 	w := r.world
 	r.end = end
 	for _, n := range r.open {
@@ -264,9 +264,9 @@ func (r *simRun) close(end *flow.End) {
 		return
 	}
 	n.child = nil
-	cause := flow.Cause{Kind: flow.Ended, Run: true, Result: end.Value, Failure: end.Failure}
+	cause := grow.Cause{Kind: grow.Ended, Run: true, Result: end.Value, Failure: end.Failure}
 	if end.Failure != nil {
-		cause.Kind = flow.Failed
+		cause.Kind = grow.Failed
 	}
 	w.ready = append(w.ready, func() { n.endWith(cause) })
 }
@@ -279,7 +279,7 @@ func (w *world) advance(d time.Duration) {
 	for {
 		var next *simNode
 		var at time.Time
-		var cause flow.Cause
+		var cause grow.Cause
 		for _, r := range w.order {
 			for _, n := range r.open {
 				if due, c := n.due(); !due.IsZero() && !due.After(until) && (next == nil || due.Before(at)) {

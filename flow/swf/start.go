@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // FlowName is the name of the flow of all executions.
@@ -34,8 +34,8 @@ type Start struct {
 }
 
 // Run returns the run of the execution, for its caller to start. id is its runId, see [RunID].
-func (s *Start) Run(id string, input *string) *flow.Child {
-	return &flow.Child{
+func (s *Start) Run(id string, input *string) *grow.Child {
+	return &grow.Child{
 		ID: id, Key: Key(s.Domain, s.WorkflowID), Flow: FlowName, Labels: s.Labels(), Attributes: atom.MustEncode(s),
 		Input: Text(input),
 	}

@@ -2,7 +2,7 @@ package swf
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // A DecisionTask is the reply to a poll that took a decision task: how far its events go, and those of the last one.
@@ -25,7 +25,7 @@ const NoIdentity = "(no identity)"
 
 // identity returns the identity of the poller that took the task; nil if it has none.
 func (t *turn) identity() *string {
-	if t.ask.Cause.Kind != flow.Taken {
+	if t.ask.Cause.Kind != grow.Taken {
 		return nil
 	}
 	identity := textOf(t.ask.Cause.Result)

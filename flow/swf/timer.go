@@ -1,7 +1,7 @@
 package swf
 
 import (
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/decision"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
@@ -27,7 +27,7 @@ func (b *batchTurn) startTimer(d *decision.Decision, refused string) {
 		a.Given("control", d.Given("control")).Text("startToFireTimeout", timeout).Decided(b.completed))
 	due := b.ask.Now.Add(seconds(timeout))
 	n := note{Kind: timerNode, Event: event, ID: id, CloseDue: due.UnixMilli()}
-	b.add(flow.Spec{Name: NodeName(id, event), Kind: flow.Timer, Due: due, Note: n.value()})
+	b.add(grow.Spec{Name: NodeName(id, event), Kind: grow.Timer, Due: due, Note: n.value()})
 	if !b.closed {
 		b.memory.Timers[shorten(id)] = event
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/decision"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
@@ -16,10 +16,10 @@ import (
 // A turn is the answer to one question while it is being composed.
 type turn struct {
 	settings *Settings
-	ask      *flow.Ask
+	ask      *grow.Ask
 	start    Start
 	memory   memory
-	growth   flow.Growth
+	growth   grow.Growth
 
 	closed bool // the closing event was appended: nothing follows it
 	wants  bool // an event schedules a decision task
@@ -39,7 +39,7 @@ func (t *turn) emit(event string, prev int64, name string, a *history.Attributes
 		t.terminate("", nil, nil, "EVENT_LIMIT_EXCEEDED")
 		return 0
 	}
-	t.growth.Events = append(t.growth.Events, flow.Event{Type: event, Prev: prev, Name: name, Details: a.Value()})
+	t.growth.Events = append(t.growth.Events, grow.Event{Type: event, Prev: prev, Name: name, Details: a.Value()})
 	if strings.HasPrefix(event, "ActivityTask") {
 		t.memory.LatestActivity = t.ask.Now.UnixMilli()
 	}
@@ -49,7 +49,7 @@ func (t *turn) emit(event string, prev int64, name string, a *history.Attributes
 }
 
 // add adds a node, unless the execution has closed.
-func (t *turn) add(spec flow.Spec) {
+func (t *turn) add(spec grow.Spec) {
 	if !t.closed {
 		t.growth.Add = append(t.growth.Add, spec)
 	}
@@ -58,18 +58,18 @@ func (t *turn) add(spec flow.Spec) {
 // drop takes back a node: one that was added by this answer, or an open one.
 func (t *turn) drop(name string) {
 	added := len(t.growth.Add)
-	t.growth.Add = slices.DeleteFunc(t.growth.Add, func(s flow.Spec) bool { return s.Name == name })
+	t.growth.Add = slices.DeleteFunc(t.growth.Add, func(s grow.Spec) bool { return s.Name == name })
 	if len(t.growth.Add) == added {
 		t.growth.Drop = append(t.growth.Drop, name)
 	}
 }
 
 // finish schedules the decision task that the events require, and returns the answer.
-func (t *turn) finish() flow.Growth {
+func (t *turn) finish() grow.Growth {
 	g := &t.growth
 	switch {
 	case g.Refuse != nil:
-		return flow.Growth{Refuse: g.Refuse}
+		return grow.Growth{Refuse: g.Refuse}
 	case g.End != nil && !t.closed: // the run is not an execution
 		return *g
 	case t.closed:
@@ -91,7 +91,7 @@ func (t *turn) finish() flow.Growth {
 // release leaves the open children running, and withdraws everything else.
 func (t *turn) release() {
 	g := &t.growth
-	g.Add = slices.DeleteFunc(g.Add, func(s flow.Spec) bool { return s.Kind != flow.Nested })
+	g.Add = slices.DeleteFunc(g.Add, func(s grow.Spec) bool { return s.Kind != grow.Nested })
 	for i := range g.Add {
 		g.Add[i].Report = false
 	}
@@ -136,8 +136,8 @@ func (t *turn) offer() {
 	}
 	toStart := limit(task.ToStart)
 	n := note{Kind: decisionNode, Event: task.Event, StartDue: dueAfter(t.ask.Now, toStart)}
-	t.add(flow.Spec{
-		Name: decisionNode + "#" + strconv.FormatInt(task.Event, 10), Kind: flow.Work, Token: t.ask.Token(),
+	t.add(grow.Spec{
+		Name: decisionNode + "#" + strconv.FormatInt(task.Event, 10), Kind: grow.Work, Token: t.ask.Token(),
 		Queue: DecisionQueue(t.start.Domain, task.List), Priority: priority(t.start.TaskPriority),
 		Input: atom.Null, Note: n.value(), ToStart: toStart,
 		ToClose: limit(t.start.TaskStartToCloseTimeout),
@@ -169,6 +169,6 @@ func (t *turn) begin() {
 		due := t.ask.Now.Add(max(seconds(s.ExecutionStartToCloseTimeout), 0))
 		t.memory.Due = due.UnixMilli()
 		n := note{Kind: TimeoutNode}
-		t.add(flow.Spec{Name: TimeoutNode, Kind: flow.Timer, Due: due, Note: n.value(), Limits: true})
+		t.add(grow.Spec{Name: TimeoutNode, Kind: grow.Timer, Due: due, Note: n.value(), Limits: true})
 	}
 }

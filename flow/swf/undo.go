@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/decision"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
@@ -112,8 +112,8 @@ func (t *turn) startUndo() {
 	child.Key, child.Detached = "", true
 	child.Labels[LabelUndoes] = t.ask.Run.ID
 	t.label(LabelUndo, child.ID)
-	t.growth.Add = append(t.growth.Add, flow.Spec{
-		Name: NodeName(undoNode, closed), Kind: flow.Nested, Note: (&note{Kind: undoNode}).value(), Child: child,
+	t.growth.Add = append(t.growth.Add, grow.Spec{
+		Name: NodeName(undoNode, closed), Kind: grow.Nested, Note: (&note{Kind: undoNode}).value(), Child: child,
 	})
 }
 
@@ -128,8 +128,8 @@ func (t *turn) offerUndo(task *scheduledTask) {
 	if left := t.start.Undoes.Open[state.Opened:]; state.Item == nil && len(left) > 0 {
 		ask.Item = &undoItem{Scheduled: left[0]}
 	}
-	t.add(flow.Spec{
-		Name: NodeName(decisionNode, task.Event), Kind: flow.Work, Task: UndoTask, Input: atom.MustEncode(ask),
+	t.add(grow.Spec{
+		Name: NodeName(decisionNode, task.Event), Kind: grow.Work, Task: UndoTask, Input: atom.MustEncode(ask),
 		Note: n.value(),
 	})
 }
@@ -141,8 +141,8 @@ const mostDoublings = 6
 func (t *turn) undoDecision(n *note) {
 	c := &t.ask.Cause
 	var step UndoStep
-	if c.Kind != flow.Ended {
-		t.growth.Again = &flow.Again{After: min(time.Second<<min(c.Attempt, mostDoublings), time.Minute)}
+	if c.Kind != grow.Ended {
+		t.growth.Again = &grow.Again{After: min(time.Second<<min(c.Attempt, mostDoublings), time.Minute)}
 		return
 	}
 	if err := c.Result.Decode(&step); err != nil {
@@ -248,5 +248,5 @@ func (t *turn) undone(completed int64) {
 	result := atom.MustEncode(map[string]int{"undone": state.Undone, "skipped": state.Skip}).String()
 	var a history.Attributes
 	t.emit(history.Completed, completed, "", a.Text("result", result).Decided(completed))
-	t.end("COMPLETED", flow.End{Value: atom.MustEncode(outcome{RunID: t.ask.Run.ID, Result: &result})})
+	t.end("COMPLETED", grow.End{Value: atom.MustEncode(outcome{RunID: t.ask.Run.ID, Result: &result})})
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 )
 
@@ -40,19 +40,19 @@ var closeBy = map[string]func(w *world, r *simRun){
 // stop ends a run as an operator, who may abandon it.
 func (w *world) stop(r *simRun, abandon bool) {
 	w.t.Helper()
-	g := w.lang.Grow(&flow.Ask{
+	g := w.lang.Grow(&grow.Ask{
 		Run: r.info, Index: -1, Memory: r.memory,
-		Cause: flow.Cause{Kind: flow.Stopped, Failure: &atom.Failure{Message: "stop"}, Abandoned: abandon},
+		Cause: grow.Cause{Kind: grow.Stopped, Failure: &atom.Failure{Message: "stop"}, Abandoned: abandon},
 		Now:   w.now, Event: int64(len(r.events)) + 1, Random: w.bits,
 	})
 	r.open = nil
-	g.Leave, g.End = nil, &flow.End{Failure: &atom.Failure{}}
-	r.commit(&flow.Cause{Kind: flow.Stopped}, &g, nil)
+	g.Leave, g.End = nil, &grow.End{Failure: &atom.Failure{}}
+	r.commit(&grow.Cause{Kind: grow.Stopped}, &g, nil)
 	w.settle()
 }
 
 // did lets a worker do the next activity of a list, and returns its input.
-func (w *world) did(list string, cause flow.Cause) (input string) {
+func (w *world) did(list string, cause grow.Cause) (input string) {
 	w.t.Helper()
 	got := w.poll(swf.ActivityQueue(domain, list), "worker")
 	if got == nil {
@@ -68,10 +68,10 @@ func (w *world) did(list string, cause flow.Cause) (input string) {
 	return got.activity.ActivityType.Name + " " + input
 }
 
-func ended(result string) flow.Cause { return flow.Cause{Kind: flow.Ended, Result: swf.Text(&result)} }
+func ended(result string) grow.Cause { return grow.Cause{Kind: grow.Ended, Result: swf.Text(&result)} }
 
-func failed(reason string) flow.Cause {
-	return flow.Cause{Kind: flow.Failed, Failure: swf.ActivityFailed(&reason, nil)}
+func failed(reason string) grow.Cause {
+	return grow.Cause{Kind: grow.Failed, Failure: swf.ActivityFailed(&reason, nil)}
 }
 
 // undoing returns the only execution that undoes; nil if there is none.
@@ -170,7 +170,7 @@ func TestUndoUnknown(t *testing.T) {
 	}
 	w.advance(2 * second)
 	w.did("al", failed("no"))
-	w.did("al", flow.Cause{Kind: flow.Failed, Failure: swf.ActivityCanceled(nil)})
+	w.did("al", grow.Cause{Kind: grow.Failed, Failure: swf.ActivityCanceled(nil)})
 	first, second := w.worker(), w.worker()
 	w.decide(decide("FailWorkflowExecution"))
 	w.advance(1e9)

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
@@ -47,7 +47,7 @@ type undoItem struct {
 // A NumberedEvent is an event of a history, with its eventId.
 type NumberedEvent struct {
 	Number int64
-	flow.Event
+	grow.Event
 }
 
 // Outcomes in the input of an activity that undoes.
@@ -175,7 +175,7 @@ func (u *undoSearch) step(item *undoItem, end *NumberedEvent) (*UndoStep, error)
 	}, nil
 }
 
-// Task implements [flow.TaskLanguage].
+// Task implements [grow.TaskLanguage].
 func (l *Language) Task(name string) (atom.Body, bool) {
 	return l.settings.UndoFinder, name == UndoTask && l.settings.UndoFinder != nil
 }

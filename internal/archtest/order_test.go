@@ -13,7 +13,7 @@ import (
 // packages is the import order: a package imports itself and the packages to its left. Each stands for all packages below it, too.
 // Package worker is leftmost: it imports no other package of Ebb.
 var packages = []string{
-	"worker", "states", "atom", "flow", "storage", "engine", "jobs", "conductor", "server", "cmd", "examples", "bench", "tools",
+	"worker", "states", "atom", "flow/grow", "flow", "storage", "engine", "jobs", "conductor", "server", "cmd", "examples", "bench", "tools",
 }
 
 // commandPackages is the import order within the command.
@@ -174,8 +174,7 @@ func mayImport(from, to string) error {
 
 // orderOf returns the index of a package, or of the package above it, in the import order, or -1.
 func orderOf(pkg string) int {
-	top, _, _ := strings.Cut(pkg, "/")
-	return slices.Index(packages, top)
+	return slices.IndexFunc(packages, func(placed string) bool { return within(pkg, placed) })
 }
 
 // TestMayImport shows that mayImport refuses imports against the order.
@@ -189,6 +188,9 @@ func TestMayImport(t *testing.T) {
 		{"states", "atom", false},
 		{"flow/asl", "flow", true},
 		{"flow", "flow/asl", false},
+		{"flow", "flow/grow", true},
+		{"flow/asl", "flow/grow", true},
+		{"flow/grow", "flow", false},
 		{"flow/asl", "flow/draw", false},
 		{"flow/asl", "storage", false},
 		{"flow/asl", "engine", false},

@@ -3,7 +3,7 @@ package backend
 import (
 	"strconv"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -12,7 +12,7 @@ import (
 // BegunBy returns the id of the run that a stored atom of a run has begun, or of the run that continues it. It returns
 // "" if the atom has begun none. It also returns whether the atom waits for the end of that run.
 func BegunBy(run string, a *storage.Atom) (id string, awaited bool) {
-	var spec flow.Spec
+	var spec grow.Spec
 	switch {
 	case a.Kind != storage.KindRun || a.Spec.Decode(&spec) != nil || a.Spec != nil && spec.Child == nil:
 		return "", false
@@ -29,7 +29,7 @@ func BegunBy(run string, a *storage.Atom) (id string, awaited bool) {
 
 // ChildID returns the id of the run that an attempt of a node starts. Attempts are counted from 1 again in each
 // incarnation.
-func ChildID(run, path string, incarnation, attempt int, child *flow.Child) string {
+func ChildID(run, path string, incarnation, attempt int, child *grow.Child) string {
 	if child.ID != "" {
 		return child.ID
 	}

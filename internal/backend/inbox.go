@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -139,20 +139,20 @@ type Arrival struct {
 
 // MessageTaken is the kind of the message that tells a run that a worker took the work of a token, see [Inbox].
 // Name is the token's id, Path and Incarnation identify the atom. Body is the worker's name, as a JSON string.
-const MessageTaken flow.MessageKind = "taken"
+const MessageTaken grow.MessageKind = "taken"
 
 // MessageRetaken is the kind sent in place of MessageTaken when the work was taken before.
-const MessageRetaken flow.MessageKind = "retaken"
+const MessageRetaken grow.MessageKind = "retaken"
 
 // MessageToken is the kind of the message that tells a run that a token ended. Name is the token's id, Path and
 // Incarnation identify the atom. Body is the result, unless Failure is set.
-const MessageToken flow.MessageKind = "token"
+const MessageToken grow.MessageKind = "token"
 
 // MessageReceipt is the kind of the message that tells a run what became of a message that it had sent. Name is the
 // Receipt of that message, and Note its Note. Body is the id of the run that received it, a JSON string, unless Failure
 // is set. The store sends it if no open run has the address. The process that drives the addressed run sends it in all
 // other cases. A run that has ended gets no receipt.
-const MessageReceipt flow.MessageKind = "receipt"
+const MessageReceipt grow.MessageKind = "receipt"
 
 // Returned returns the message that tells the sender that no run received the message; why completes the sentence "the
 // message was not delivered: ".

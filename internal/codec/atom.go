@@ -6,7 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -105,7 +105,7 @@ func DecodeAtom(path string, b []byte, payload Payloads) (storage.Atom, error) {
 		case atomResult:
 			a.Result = s.held(payload)
 		case atomEnded:
-			a.Ended = flow.EndMark(s.byte())
+			a.Ended = grow.EndMark(s.byte())
 		case atomFailure:
 			a.Failure = s.failure()
 		case atomRevertResult:
@@ -137,7 +137,7 @@ func DecodeAtom(path string, b []byte, payload Payloads) (storage.Atom, error) {
 		case atomSuccessor:
 			a.Successor = s.text()
 		case atomRunEnd:
-			a.RunEnd = flow.RunEnd(s.byte())
+			a.RunEnd = grow.RunEnd(s.byte())
 		default:
 			s.unknown()
 		}

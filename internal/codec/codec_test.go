@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -70,10 +70,10 @@ func atoms() *rapid.Generator[storage.Atom] {
 			Input:         helds().Draw(t, "input"),
 			Note:          helds().Draw(t, "note"),
 			Result:        helds().Draw(t, "result"),
-			Ended:         flow.EndMark(rapid.Byte().Draw(t, "ended")),
+			Ended:         grow.EndMark(rapid.Byte().Draw(t, "ended")),
 			Signal:        rapid.String().Draw(t, "signal"),
 			Successor:     rapid.String().Draw(t, "successor"),
-			RunEnd:        flow.RunEnd(rapid.Byte().Draw(t, "run end")),
+			RunEnd:        grow.RunEnd(rapid.Byte().Draw(t, "run end")),
 			Undo:          storage.UndoMode(rapid.Byte().Draw(t, "undo")),
 			Failure:       rapid.Ptr(rapid.Make[atom.Failure](), true).Draw(t, "failure"),
 

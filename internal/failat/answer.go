@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -84,14 +85,14 @@ func (a *answerer) answer(ctx context.Context, store backend.Store, plan *flow.P
 		at := &atoms[i]
 		n := plan.Index(at.Path)
 		to, ok := a.answerTo(at.Path)
-		waits := at.State == states.TaskRunning && at.Ended == flow.EndDeferred
+		waits := at.State == states.TaskRunning && at.Ended == grow.EndDeferred
 		if err != nil || !ok || !waits || n < 0 || plan.Atoms[n].Signal() == "" {
 			continue
 		}
 		about := atom.Call{Run: runID, Path: at.Path, Incarnation: at.Incarnation}
 		result, failure := to.encoded(at.Path)
 		_ = store.Send(ctx, storage.Message{
-			Run: runID, Kind: flow.MessageSignal, Name: plan.Atoms[n].Signal(), Key: "answer to " + about.Key(),
+			Run: runID, Kind: grow.MessageSignal, Name: plan.Atoms[n].Signal(), Key: "answer to " + about.Key(),
 			Body: result, Failure: failure,
 		})
 	}
@@ -112,7 +113,7 @@ func (a *answerer) stuck(ctx context.Context, store backend.Store) bool {
 	for i := range atoms {
 		switch at := &atoms[i]; {
 		case at.State != states.TaskRunning && at.State != states.TaskRetrying && at.State != states.TaskReverting:
-		case at.State == states.TaskRunning && at.Ended == flow.EndDeferred:
+		case at.State == states.TaskRunning && at.Ended == grow.EndDeferred:
 			waits = true
 		default:
 			return false

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -131,7 +132,7 @@ func (p *player) waiting(ctx context.Context) (paths []string) {
 	defer func() { _ = store.Close() }() // it is only read
 	atoms, _ := store.Atoms(ctx, runID, storage.AtomQuery{Live: true})
 	for i := range atoms {
-		if at := &atoms[i]; at.State == states.TaskRunning && at.Ended == flow.EndDeferred {
+		if at := &atoms[i]; at.State == states.TaskRunning && at.Ended == grow.EndDeferred {
 			paths = append(paths, at.Path)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -19,7 +19,7 @@ const maxChildRuns = 30
 
 // childRun returns the id of the run that an atom of a Go flow began; "" if there is none.
 func childRun(run string, a *storage.Atom) string {
-	var spec flow.Spec
+	var spec grow.Spec
 	if a.Kind != storage.KindRun || a.Attempt == 0 || a.Spec.Decode(&spec) != nil {
 		return ""
 	}

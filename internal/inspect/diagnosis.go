@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
@@ -35,7 +36,7 @@ type Diagnosis struct {
 	Messages []storage.Message         // first messages in the inbox that the run has not read, without what they carry
 	Unread   int64                     // number of messages in the inbox
 	// Machine is what the run waits for in the terms of its language. The caller of [Diagnose] sets it.
-	Machine *flow.Waiting
+	Machine *grow.Waiting
 	Failed  []FailedState         // states whose failure ended the run, see [Ending] and Trace
 	Last    *LastState            // state in which the run succeeded, see [Last] and Trace
 	Undo    Undo                  // what the undo of the run has come to so far
@@ -152,7 +153,7 @@ func (w *Diagnosis) readAtoms(ctx context.Context, store backend.Reader) error {
 
 // undoCause returns the failure of an atom because of which its run was undone; nil if there is none.
 func undoCause(a *storage.Atom) *atom.Failure {
-	if a.Failure == nil || a.Ended != flow.EndFailure || a.Kind != storage.KindTask && a.Kind != storage.KindRun {
+	if a.Failure == nil || a.Ended != grow.EndFailure || a.Kind != storage.KindTask && a.Kind != storage.KindRun {
 		return nil
 	}
 	cause := *a.Failure
@@ -184,7 +185,7 @@ func taskOf(spec atom.Value) atom.Value {
 }
 
 // listens reports whether the record of a growing flow says that the run waits for a message.
-func listens(a *storage.Atom) bool { return a.Path == flow.GrowingPath && a.Ended == flow.EndDeferred }
+func listens(a *storage.Atom) bool { return a.Path == flow.GrowingPath && a.Ended == grow.EndDeferred }
 
 // inMiddle reports whether an atom is in progress. An atom that only contains others is not.
 func inMiddle(a *storage.Atom) bool {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
@@ -28,7 +28,7 @@ const mostFailed = 20
 // Ending returns the states whose failure ended a run, the innermost first. It returns none for a run that has not
 // failed or that Ebb itself ended, and none without a tracer. Handlers returns the errors that the retriers and
 // catchers of a state name. It reads the events page by page; errors are the store's.
-func Ending(ctx context.Context, store backend.Reader, run *storage.Run, tracer flow.Tracer,
+func Ending(ctx context.Context, store backend.Reader, run *storage.Run, tracer grow.Tracer,
 	handlers func(state string) (retries, catches [][]string),
 ) ([]FailedState, error) {
 	if tracer == nil || !run.State.Ended() || run.Failure == nil || run.Failure.EndsRun() {
@@ -42,11 +42,11 @@ func Ending(ctx context.Context, store backend.Reader, run *storage.Run, tracer 
 		}
 		for _, v := range Traced(tracer, &e) {
 			switch v.Stage {
-			case flow.VisitEntered: // perhaps again, after a redrive
+			case grow.VisitEntered: // perhaps again, after a redrive
 				failed = slices.DeleteFunc(failed, func(f FailedState) bool { return f.Path == v.Path })
-			case flow.VisitTried, flow.VisitLeft: // failures inside are over
+			case grow.VisitTried, grow.VisitLeft: // failures inside are over
 				failed = slices.DeleteFunc(failed, func(f FailedState) bool { return nodepath.Inside(f.Path, v.Path) })
-			case flow.VisitFailed:
+			case grow.VisitFailed:
 				if v.State != "" && len(failed) < mostFailed {
 					failed = append(failed, FailedState{
 						Path: v.Path, State: v.State, Type: v.Kind, Attempts: tries[v.Path], Failure: FailureOf(v.Failure),
@@ -55,9 +55,9 @@ func Ending(ctx context.Context, store backend.Reader, run *storage.Run, tracer 
 			default:
 			}
 			switch v.Stage {
-			case flow.VisitTried:
+			case grow.VisitTried:
 				tries[v.Path]++
-			case flow.VisitLeft, flow.VisitFailed, flow.VisitAborted:
+			case grow.VisitLeft, grow.VisitFailed, grow.VisitAborted:
 				delete(tries, v.Path)
 			default:
 			}
@@ -70,7 +70,7 @@ func Ending(ctx context.Context, store backend.Reader, run *storage.Run, tracer 
 }
 
 // Trace adds to the diagnosis of a run how it ended, as [Ending] and [Last] find it.
-func (w *Diagnosis) Trace(ctx context.Context, store backend.Reader, tracer flow.Tracer,
+func (w *Diagnosis) Trace(ctx context.Context, store backend.Reader, tracer grow.Tracer,
 	handlers func(state string) (retries, catches [][]string),
 ) (err error) {
 	if w.Last, err = Last(ctx, store, &w.Run, tracer); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -157,7 +158,7 @@ func (x *explanation) roots() (paths []string, told bool, err error) {
 		r := root{a.Path, x.order[a.Path], is || same(a.RevertFailure, x.run.Failure)}
 		switch {
 		case a.Path == flow.GrowingPath || a.Kind == storage.KindFlow:
-		case a.State == states.TaskRevertFailure || a.Ended == flow.EndFailure && a.Failure != nil:
+		case a.State == states.TaskRevertFailure || a.Ended == grow.EndFailure && a.Failure != nil:
 			if list = append(list, r); len(list) > enough {
 				list = latest(list)[:enough/2]
 			}
@@ -200,7 +201,7 @@ func (x *explanation) step(a *storage.Atom) (draw.TraceStep, error) {
 		notes = append(notes, "took "+FormatDuration(took))
 	}
 	s.Note = strings.Join(notes, ", ")
-	if f := a.Failure; f != nil && a.Ended != flow.EndValue {
+	if f := a.Failure; f != nil && a.Ended != grow.EndValue {
 		s.Why = append(s.Why, reason(f))
 		s.Stack = f.Stack
 	}
@@ -211,7 +212,7 @@ func (x *explanation) step(a *storage.Atom) (draw.TraceStep, error) {
 		}
 	}
 	// The result of a fork is a note of its language.
-	if a.Ended == flow.EndValue && a.Kind != storage.KindFork && a.Result.Data != nil && a.Result.Data.String() != "null" {
+	if a.Ended == grow.EndValue && a.Kind != storage.KindFork && a.Result.Data != nil && a.Result.Data.String() != "null" {
 		s.Out = shortened(x.run.Secrets.Mask(a.Path, a.Result.Data))
 	}
 	return s, err
@@ -274,7 +275,7 @@ func (x *explanation) value(i int32, symbol string) (value atom.Value, ok bool, 
 			err = failed
 			return false
 		}
-		if a == nil || a.Ended != flow.EndValue || a.State == states.TaskIgnore {
+		if a == nil || a.Ended != grow.EndValue || a.State == states.TaskIgnore {
 			return true
 		}
 		value, ok = part.Of(a.Result.Data)

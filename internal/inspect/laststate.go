@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
@@ -21,7 +21,7 @@ type LastState struct {
 
 // Last returns the state in which a run succeeded. It returns nil for a run that has not succeeded, and nil without a
 // tracer. It reads the events page by page; errors are the store's.
-func Last(ctx context.Context, store backend.Reader, run *storage.Run, tracer flow.Tracer) (*LastState, error) {
+func Last(ctx context.Context, store backend.Reader, run *storage.Run, tracer grow.Tracer) (*LastState, error) {
 	if tracer == nil || !run.State.Ended() || run.Outcome != storage.Succeeded {
 		return nil, nil //nolint:nilnil // documented
 	}
@@ -33,9 +33,9 @@ func Last(ctx context.Context, store backend.Reader, run *storage.Run, tracer fl
 		for _, v := range Traced(tracer, &e) {
 			switch {
 			case v.Level != "" || v.State == "":
-			case v.Stage == flow.VisitEntered:
+			case v.Stage == grow.VisitEntered:
 				open = &LastState{Path: v.Path, State: v.State, Type: v.Kind, After: v.From, Caught: v.Caught}
-			case v.Stage == flow.VisitLeft:
+			case v.Stage == grow.VisitLeft:
 				last = open
 			default:
 			}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -108,9 +108,9 @@ func (t *Times) Periods() []Period {
 // spanWait returns what an atom waits for, or "" if it executes. The record of a Go flow's atom does not say this once
 // its token was used.
 func spanWait(a *storage.Atom) WaitKind {
-	var spec flow.Spec
+	var spec grow.Spec
 	if a.Spec.Decode(&spec) != nil {
-		spec = flow.Spec{} // of a newer Ebb
+		spec = grow.Spec{} // of a newer Ebb
 	}
 	switch {
 	case a.Kind == storage.KindTimer:
@@ -121,7 +121,7 @@ func spanWait(a *storage.Atom) WaitKind {
 		return WaitsForSignal
 	case spec.Queue != "":
 		return WaitsForWorker
-	case spec.Token != "" && !spec.Ends, a.Ended == flow.EndDeferred:
+	case spec.Token != "" && !spec.Ends, a.Ended == grow.EndDeferred:
 		return WaitsForToken
 	default:
 		return ""

@@ -4,14 +4,14 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // PivotsIn returns the paths of the points of no return on the undo stack of a run: an undo stops above them, see
-// [flow.Spec]. Errors are the store's.
+// [grow.Spec]. Errors are the store's.
 func PivotsIn(ctx context.Context, store backend.Reader, run string, stack []storage.Undo) (map[string]bool, error) {
 	pivots := map[string]bool{}
 	for some := range slices.Chunk(stack, atomsAtOnce) {
@@ -24,7 +24,7 @@ func PivotsIn(ctx context.Context, store backend.Reader, run string, stack []sto
 			return nil, err
 		}
 		for i := range atoms {
-			var spec flow.Spec
+			var spec grow.Spec
 			a := &atoms[i]
 			if a.Spec != nil && a.Spec.Decode(&spec) == nil && spec.Pivot && a.State == states.TaskSuccess {
 				pivots[a.Path] = true

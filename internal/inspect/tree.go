@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -118,14 +119,14 @@ func Observed(ev engine.Event) (Change, bool) {
 // Recorded returns the tree of a stored run. It reads the history page by page, and then the atoms of the steps that it
 // keeps. With a tracer of the run's language, the tree has the states without atoms, too; without one, tracer is nil.
 // Errors are the store's.
-func Recorded(ctx context.Context, store backend.Reader, run *storage.Run, tracer flow.Tracer) (*Tree, error) {
+func Recorded(ctx context.Context, store backend.Reader, run *storage.Run, tracer grow.Tracer) (*Tree, error) {
 	left := maxChildRuns
 	return recorded(ctx, store, run, tracer, &left)
 }
 
 // recorded is Recorded, with the steps of so many child runs at most.
 func recorded(
-	ctx context.Context, store backend.Reader, run *storage.Run, tracer flow.Tracer, left *int,
+	ctx context.Context, store backend.Reader, run *storage.Run, tracer grow.Tracer, left *int,
 ) (*Tree, error) {
 	t := NewTree(run.Flow, run.ID)
 	for e, err := range History(ctx, store, run, 0) {

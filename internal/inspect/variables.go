@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -38,12 +38,12 @@ func around(path string) string { return path[:max(0, strings.LastIndexByte(path
 
 // follow applies an event of a visit. A level has one open visit at a time, so the levels inside end with it, and with
 // each of its attempts.
-func (vs variables) follow(v *flow.Visit, e *storage.Entry) {
+func (vs variables) follow(v *grow.Visit, e *storage.Entry) {
 	switch v.Stage {
-	case flow.VisitLeft:
+	case grow.VisitLeft:
 		vs.assign(v.Level, e)
 		vs.drop(v.Level)
-	case flow.VisitTried, flow.VisitFailed, flow.VisitAborted:
+	case grow.VisitTried, grow.VisitFailed, grow.VisitAborted:
 		vs.drop(v.Level)
 	default:
 	}

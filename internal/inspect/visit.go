@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -22,24 +22,24 @@ type openVisit struct {
 
 // Traced returns what a line of a run's history says about visits of states, as the tracer of its language reads it.
 // The slice is valid until the next call.
-func Traced(tracer flow.Tracer, e *storage.Entry) []flow.Visit {
-	return tracer.Trace(e.Number, e.Flow, &flow.Event{
+func Traced(tracer grow.Tracer, e *storage.Entry) []grow.Visit {
+	return tracer.Trace(e.Number, e.Flow, &grow.Event{
 		Type: e.Type, Prev: e.Prev, Name: e.Path, Details: e.Details, Key: e.Key, Body: e.Body.Data,
 	})
 }
 
 // visit applies an event of a visit to the tree.
-func (t *Tree) visit(v *flow.Visit, at time.Time) {
+func (t *Tree) visit(v *grow.Visit, at time.Time) {
 	path := v.Path
 	switch {
-	case v.Stage == flow.VisitTaken:
+	case v.Stage == grow.VisitTaken:
 		if s := t.steps[path]; s != nil {
 			s.taken(at)
 		}
 		return
-	case v.Stage == flow.VisitTried || v.Stage == flow.VisitDid || v.Stage == flow.VisitBroke:
+	case v.Stage == grow.VisitTried || v.Stage == grow.VisitDid || v.Stage == grow.VisitBroke:
 		return
-	case v.Stage == flow.VisitEntered && v.Nodes:
+	case v.Stage == grow.VisitEntered && v.Nodes:
 		t.open[v.Level] = &openVisit{state: v.State}
 	case v.Nodes:
 		open := t.open[v.Level]
@@ -52,20 +52,20 @@ func (t *Tree) visit(v *flow.Visit, at time.Time) {
 	default:
 		t.visitStep(path, v, visitChange(v, at))
 	}
-	if s := t.steps[v.After]; s != nil && v.After != "" && v.Stage == flow.VisitEntered {
+	if s := t.steps[v.After]; s != nil && v.After != "" && v.Stage == grow.VisitEntered {
 		s.Next = v.State
 	}
 }
 
 // visitChange returns the change of a visit's step.
-func visitChange(v *flow.Visit, at time.Time) *Change {
+func visitChange(v *grow.Visit, at time.Time) *Change {
 	c := &Change{From: states.TaskRunning.String(), At: at, Attempt: 1, Failure: v.Failure}
 	switch {
-	case v.Stage == flow.VisitEntered:
+	case v.Stage == grow.VisitEntered:
 		c.From, c.To = states.TaskPending.String(), states.TaskRunning.String()
-	case v.Stage == flow.VisitFailed || v.Caught:
+	case v.Stage == grow.VisitFailed || v.Caught:
 		c.To = states.TaskFailure.String()
-	case v.Stage == flow.VisitAborted:
+	case v.Stage == grow.VisitAborted:
 		c.To = states.TaskCancelled.String()
 	default:
 		c.To = states.TaskSuccess.String()
@@ -74,7 +74,7 @@ func visitChange(v *flow.Visit, at time.Time) *Change {
 }
 
 // visitStep applies a change to the step of a visit.
-func (t *Tree) visitStep(path string, v *flow.Visit, c *Change) {
+func (t *Tree) visitStep(path string, v *grow.Visit, c *Change) {
 	c.Path = path
 	t.Apply(c)
 	if s := t.steps[path]; s != nil && v.State != "" {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
@@ -63,7 +63,7 @@ const mostAttempts = 100
 //
 // Visits reads the history page by page, and ends with the store's error if the store fails. Without a tracer, atoms
 // are the visits, selected likewise.
-func Visits(ctx context.Context, store backend.Reader, run *storage.Run, tracer flow.Tracer,
+func Visits(ctx context.Context, store backend.Reader, run *storage.Run, tracer grow.Tracer,
 	of string,
 ) iter.Seq2[Visit, error] {
 	return func(yield func(Visit, error) bool) {
@@ -111,7 +111,7 @@ type visitReader struct {
 }
 
 // read applies an event to a visit, and returns the visit if it has ended.
-func (r *visitReader) read(v *flow.Visit, e *storage.Entry) *Visit {
+func (r *visitReader) read(v *grow.Visit, e *storage.Entry) *Visit {
 	if v.State != "" && r.of != "" { // the states before, too, set what the given one sees
 		r.variables.follow(v, e)
 	}
@@ -119,7 +119,7 @@ func (r *visitReader) read(v *flow.Visit, e *storage.Entry) *Visit {
 		return nil
 	}
 	at := e.Time.UTC()
-	if v.Stage == flow.VisitEntered {
+	if v.Stage == grow.VisitEntered {
 		r.open[v.Path] = &Visit{
 			Path: v.Path, State: v.State, Type: v.Kind, Status: states.TaskRunning.String(), Entered: v.Entered,
 			Started: at, Input: r.value(e.Body.Data),
@@ -134,10 +134,10 @@ func (r *visitReader) read(v *flow.Visit, e *storage.Entry) *Visit {
 		return nil
 	}
 	switch v.Stage {
-	case flow.VisitTried, flow.VisitDid, flow.VisitBroke:
+	case grow.VisitTried, grow.VisitDid, grow.VisitBroke:
 		r.attempt(visit, v, e)
 		return nil
-	case flow.VisitLeft:
+	case grow.VisitLeft:
 		visit.Output = r.value(e.Body.Data)
 		if set, ok := e.Details.Field("assignedVariables"); ok {
 			visit.Variables = r.value(set)
@@ -221,11 +221,11 @@ func (r *visitReader) value(v atom.Value) atom.Value {
 	return r.secrets.Mask("", v)
 }
 
-func (r *visitReader) attempt(visit *Visit, v *flow.Visit, e *storage.Entry) {
+func (r *visitReader) attempt(visit *Visit, v *grow.Visit, e *storage.Entry) {
 	n := len(visit.Attempts)
 	switch {
 	case r.of == "":
-	case v.Stage == flow.VisitTried:
+	case v.Stage == grow.VisitTried:
 		a := Attempt{Attempt: 1, Started: e.Time.UTC(), Input: r.value(e.Body.Data)}
 		if n > 0 {
 			a.Attempt = visit.Attempts[n-1].Attempt + 1
@@ -234,7 +234,7 @@ func (r *visitReader) attempt(visit *Visit, v *flow.Visit, e *storage.Entry) {
 			visit.Attempts = slices.Delete(visit.Attempts, 0, 1)
 		}
 	case n == 0:
-	case v.Stage == flow.VisitDid:
+	case v.Stage == grow.VisitDid:
 		visit.Attempts[n-1].Ended, visit.Result = e.Time.UTC(), r.value(e.Body.Data)
 	default:
 		visit.Attempts[n-1].Ended, visit.Attempts[n-1].Failure = e.Time.UTC(), FailureOf(v.Failure)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/states"
@@ -26,7 +26,7 @@ type Wait struct {
 	Worker  string           `json:"worker,omitempty"`  // worker: the worker that took the work; "" if none did
 	Unasked bool             `json:"unasked,omitzero"`  // worker: no worker asks for the work
 	Lease   time.Time        `json:"-"`                 // worker: when its lease ends
-	Message flow.MessageKind `json:"message,omitempty"` // message: its kind
+	Message grow.MessageKind `json:"message,omitempty"` // message: its kind
 	Name    string           `json:"name,omitempty"`    // name of the signal or event
 	Child   string           `json:"child,omitempty"`   // run: its id
 	Limit   string           `json:"limit,omitempty"`   // place, rate: the limit that is reached
@@ -103,7 +103,7 @@ func (w *Diagnosis) Waits(now time.Time) []Wait {
 
 // unheard reports whether nothing in a run of a plan waits for a signal now. Languages decide when they read it.
 func (w *Diagnosis) unheard(m *storage.Message) bool {
-	return m.Kind == flow.MessageSignal && w.Run.Definition == "" && !w.Grows && !w.Run.State.Ended() && w.More == 0 &&
+	return m.Kind == grow.MessageSignal && w.Run.Definition == "" && !w.Grows && !w.Run.State.Ended() && w.More == 0 &&
 		!slices.ContainsFunc(w.Atoms, func(a storage.Atom) bool {
 			return a.State == states.TaskRunning && a.Signal == m.Name
 		})

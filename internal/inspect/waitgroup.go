@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/redact"
@@ -28,7 +28,7 @@ type grouping struct {
 	refusals map[string]*RunRefusal // of the runs that processes have refused
 	groups   map[WaitName]*WaitGroup
 	// machine is that of the [WaitingSearch].
-	machine func(ctx context.Context, run *storage.Run) *flow.Waiting
+	machine func(ctx context.Context, run *storage.Run) *grow.Waiting
 	counted func(run string, one RunWait)    // is called with each run of each group; may be nil
 	limits  []storage.Limit                  // limits on runs
 	places  map[string]*storage.LimitedError // the limit for which runs wait, by flow and labels that limits count

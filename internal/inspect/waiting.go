@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -75,7 +75,7 @@ type WaitingSearch struct {
 	Clock func() time.Time
 	// Machine returns what a run waits for in the terms of its language; nil if that is nothing, or unknown. If Machine is
 	// nil, a run that waits for events is in the group of its flow.
-	Machine func(ctx context.Context, run *storage.Run) *flow.Waiting
+	Machine func(ctx context.Context, run *storage.Run) *grow.Waiting
 }
 
 // WaitingOf groups the runs that have not ended by what they wait for, as `ebb why` says it of each. A run that waits

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
@@ -84,7 +84,7 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake { //nolint:gocognit // one list, 
 // sent reports whether a signal lies in the inbox.
 func (w *Diagnosis) sent(signal string) bool {
 	return slices.ContainsFunc(w.Messages, func(m storage.Message) bool {
-		return m.Kind == flow.MessageSignal && m.Name == signal
+		return m.Kind == grow.MessageSignal && m.Name == signal
 	})
 }
 

@@ -3,7 +3,7 @@ package inspect
 import (
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // An Owner is a process that drives a run, or drove it until it died.
@@ -45,7 +45,7 @@ type Why struct {
 	// Deaths of processes that the run may have caused; nil if it is in no crash loop
 	Deaths *Deaths `json:"deaths,omitempty"`
 
-	Machine *flow.Waiting `json:"machine,omitempty"` // what the run waits for in the terms of its language
+	Machine *grow.Waiting `json:"machine,omitempty"` // what the run waits for in the terms of its language
 }
 
 // Why returns the diagnosis in the form of `ebb why -o json`. Ages and overdue times are counted from now.

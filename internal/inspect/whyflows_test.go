@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -28,11 +29,11 @@ func orders(more ...flow.Node) *flow.LinearFlow {
 // listener is a language that listens for messages.
 type listener struct{}
 
-// Grow implements [flow.Language].
-func (listener) Grow(*flow.Ask) flow.Growth { return flow.Growth{Listen: true} }
+// Grow implements [grow.Language].
+func (listener) Grow(*grow.Ask) grow.Growth { return grow.Growth{Listen: true} }
 
-// Undo implements [flow.Language].
-func (listener) Undo(*flow.UndoAsk) (atom.Value, error) { return nil, nil }
+// Undo implements [grow.Language].
+func (listener) Undo(*grow.UndoAsk) (atom.Value, error) { return nil, nil }
 
 // undoFailed runs a flow whose undo fails.
 func undoFailed(w *world) {
@@ -46,9 +47,9 @@ func undoFailed(w *world) {
 // pauses is a language that begins with a timer.
 type pauses struct{ listener }
 
-// Grow implements [flow.Language].
-func (pauses) Grow(ask *flow.Ask) flow.Growth {
-	return flow.Growth{Add: []flow.Spec{{Name: "pause", Kind: flow.Timer, Due: ask.Now.Add(time.Hour)}}}
+// Grow implements [grow.Language].
+func (pauses) Grow(ask *grow.Ask) grow.Growth {
+	return grow.Growth{Add: []grow.Spec{{Name: "pause", Kind: grow.Timer, Due: ask.Now.Add(time.Hour)}}}
 }
 
 // queued is a task that workers of the queue "cards" do.

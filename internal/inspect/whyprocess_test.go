@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/enginetest"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -124,7 +125,7 @@ var processStops = map[string]stop{
 		build: func(w *world) {
 			w.begun(orders())()
 			w.must(w.store.Send(w.Context(), storage.Message{
-				Run: "x", Kind: flow.MessageSignal, Name: "approved", Body: atom.MustEncode("yes"), Sent: time.Now(),
+				Run: "x", Kind: grow.MessageSignal, Name: "approved", Body: atom.MustEncode("yes"), Sent: time.Now(),
 			}))
 			w.serve(w.engine(orders(step("ship"))))
 			w.wait(2 * time.Second)

@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -23,7 +24,7 @@ var stepStops = map[string]stop{
 	"a signal that nothing waits for": {
 		build: func(w *world) {
 			w.begun(flow.Linear("order", blocks()))
-			w.must(w.store.Send(w.Context(), storage.Message{Run: "x", Kind: flow.MessageSignal, Name: "payd", Sent: time.Now()}))
+			w.must(w.store.Send(w.Context(), storage.Message{Run: "x", Kind: grow.MessageSignal, Name: "payd", Sent: time.Now()}))
 		},
 		kind: inspect.WaitsForReading, why: `In its inbox is: signal payd since DATE \(.*\); nothing waits for it now\.`,
 		lists: `charge executes`, page: "A signal has a wrong name, or came early",

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/runfilter"
@@ -97,12 +97,12 @@ func TestWaiting(t *testing.T) {
 	waitingRun(t, s, "ended", backend.Checkpoint{Head: backend.Head{State: states.FlowSuccess, Ended: now}})
 
 	search := inspect.WaitingSearch{
-		Now: now.Add(time.Second), Clock: time.Now, Machine: func(_ context.Context, run *storage.Run) *flow.Waiting {
+		Now: now.Add(time.Second), Clock: time.Now, Machine: func(_ context.Context, run *storage.Run) *grow.Waiting {
 			if run.ID != "both" {
 				return nil
 			}
-			paid := flow.WaitingGroup{Events: []string{"paid", "waived"}}
-			return &flow.Waiting{Transitions: []flow.WaitingFor{{To: "Done", Groups: []flow.WaitingGroup{paid, {Events: []string{"came"}, Has: "came"}}}}}
+			paid := grow.WaitingGroup{Events: []string{"paid", "waived"}}
+			return &grow.Waiting{Transitions: []grow.WaitingFor{{To: "Done", Groups: []grow.WaitingGroup{paid, {Events: []string{"came"}, Has: "came"}}}}}
 		},
 	}
 	all, err := runfilter.Waiting(t.Context(), s, search)

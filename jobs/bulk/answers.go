@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/storage"
@@ -72,7 +73,7 @@ func (a *Answers) Refusals() (n int) {
 // Preview returns which runs would now get a bulk command, and which would refuse it, as far as their records say.
 // Waits is as for [Flow]. If the filter selects too many runs, Preview returns a failure with [CodeTooMany].
 func Preview(
-	ctx context.Context, opened storage.Store, waits func(context.Context, *storage.Run) *flow.Waiting, in Input,
+	ctx context.Context, opened storage.Store, waits func(context.Context, *storage.Run) *grow.Waiting, in Input,
 ) (answers Answers, err error) {
 	answers.Refused = []Refusal{}
 	if err := in.Check(); err != nil {

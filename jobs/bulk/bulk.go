@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/runfilter"
@@ -101,7 +102,7 @@ func selects(term runfilter.Filter) bool {
 // the command once, even if processes die meanwhile. If a run refuses, its item fails, and the other items continue.
 // The run's symbol "answers" is an [Answers].
 // Waits says what a run waits for in the terms of its language, see [inspect.WaitingSearch]; it may be nil.
-func Flow(opened storage.Store, waits func(context.Context, *storage.Run) *flow.Waiting) flow.Node {
+func Flow(opened storage.Store, waits func(context.Context, *storage.Run) *grow.Waiting) flow.Node {
 	store := backend.Of(opened)
 	from := selection{store, waits}
 	spans, runs := atom.NewKey[[]span]("spans"), atom.NewKey[[]string]("runs")
@@ -140,7 +141,7 @@ type spanOf struct {
 // A selection selects runs of a store.
 type selection struct {
 	store backend.Store
-	waits func(context.Context, *storage.Run) *flow.Waiting // as for Flow
+	waits func(context.Context, *storage.Run) *grow.Waiting // as for Flow
 }
 
 // divide returns the spans of the runs that the filter selects now.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/states"
@@ -72,7 +72,7 @@ func (in *Input) send(ctx context.Context, store backend.Store, run *storage.Run
 	switch in.Command {
 	case "signal":
 		return store.Send(ctx, storage.Message{
-			Run: run.ID, Kind: flow.MessageSignal, Name: with.Name, Key: key, Body: data, Issuer: &by,
+			Run: run.ID, Kind: grow.MessageSignal, Name: with.Name, Key: key, Body: data, Issuer: &by,
 		})
 	case "complete":
 		tokens, err := in.tokens(ctx, store, run)

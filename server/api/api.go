@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/jsontext"
@@ -32,7 +33,7 @@ type Options struct {
 	Diagnose func(ctx context.Context, run storage.Run) (*inspect.Diagnosis, error)
 	// Machine returns what a run waits for in the terms of its language; nil if that is nothing. If Machine is nil, no run
 	// is listed by the events that it waits for.
-	Machine func(ctx context.Context, run *storage.Run) *flow.Waiting
+	Machine func(ctx context.Context, run *storage.Run) *grow.Waiting
 	// Flow returns the flow of a run, for previews of commands. Nil means that there are no previews.
 	Flow func(ctx context.Context, run *storage.Run) (flow.Node, error)
 	// Languages read, draw and try definitions. Nil means that definitions can only be listed.

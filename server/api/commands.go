@@ -11,7 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/states"
@@ -170,7 +170,7 @@ func (a *api) signal(c *call) (any, error) {
 	}
 	by := c.issuer()
 	signal := storage.Message{
-		Run: run.ID, Kind: flow.MessageSignal, Name: body.Name, Key: key, Body: body.Data, Issuer: &by,
+		Run: run.ID, Kind: grow.MessageSignal, Name: body.Name, Key: key, Body: body.Data, Issuer: &by,
 	}
 	if why := inspect.Refusal(&run, "signal"); why != "" {
 		if again, err := a.again(c, run.ID, key); again || err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/server/cloudevents"
@@ -81,7 +81,7 @@ func TestOneQuery(t *testing.T) {
 			for id, labels := range map[string][]string{"r": {"a0", "a9"}, "other": {"a9"}, "not": {"b"}} {
 				run := storage.Run{ID: id, Flow: "f", Labels: map[string]string{}}
 				for _, name := range labels {
-					run.Labels[flow.CorrelationLabel(name, "7")] = flow.Correlated
+					run.Labels[grow.CorrelationLabel(name, "7")] = grow.Correlated
 				}
 				if err := store.Create(t.Context(), run); err != nil {
 					t.Fatal(err)
@@ -108,7 +108,7 @@ func TestManyWait(t *testing.T) {
 	store := memstore.New()
 	const runs = 240
 	for i := range runs {
-		run := storage.Run{ID: fmt.Sprint(i), Flow: "f", Labels: map[string]string{flow.CorrelationLabel("a0", "7"): flow.Correlated}}
+		run := storage.Run{ID: fmt.Sprint(i), Flow: "f", Labels: map[string]string{grow.CorrelationLabel("a0", "7"): grow.Correlated}}
 		if err := store.Create(t.Context(), run); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -36,7 +36,7 @@ func (e Event) message() storage.Message {
 		key = "event " + hex.EncodeToString(sum[:])
 	}
 	return storage.Message{
-		Kind: flow.MessageEvent, Name: clip(e.Attribute("type")), Key: key, Body: e.Body(),
+		Kind: grow.MessageEvent, Name: clip(e.Attribute("type")), Key: key, Body: e.Body(),
 		Sent: time.Now(),
 	}
 }
@@ -67,7 +67,7 @@ const (
 )
 
 // Deliver inserts events into the inboxes of the runs that wait for them. A run waits if it has not ended and has a
-// label (see [flow.CorrelationLabel]) for an attribute of the event with this value. Deliver returns the ids of the
+// label (see [grow.CorrelationLabel]) for an attribute of the event with this value. Deliver returns the ids of the
 // runs, ordered by id.
 //
 // Deliver makes one query, regardless of the number of events and attributes. Its cost grows with that number and
@@ -94,7 +94,7 @@ func Deliver(ctx context.Context, opened storage.Store, events ...Event) ([]stri
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	waiting, err := store.Labeled(ctx, flow.Correlated, slices.Sorted(maps.Keys(wanted))...)
+	waiting, err := store.Labeled(ctx, grow.Correlated, slices.Sorted(maps.Keys(wanted))...)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (e Event) topics() []string {
 	var out []string
 	for name := range e {
 		if value := e.Attribute(name); !core[name] && value != "" {
-			out = append(out, flow.CorrelationLabel(name, value))
+			out = append(out, grow.CorrelationLabel(name, value))
 		}
 	}
 	return out

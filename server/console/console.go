@@ -11,8 +11,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/server"
@@ -26,9 +26,9 @@ type Machine interface {
 	// Became returns the picture with what became of it, by a run's history.
 	Became(picture draw.View, history iter.Seq2[storage.Entry, error]) (draw.View, error)
 	// Tracer returns what follows a run through the states; nil if the run's atoms tell all.
-	Tracer() flow.Tracer
+	Tracer() grow.Tracer
 	// Waits returns what a run waits for apart from its atoms; nil if there is nothing.
-	Waits(run *storage.Run) *flow.Waiting
+	Waits(run *storage.Run) *grow.Waiting
 	// Handlers returns the errors that the retriers and the catchers of a state name.
 	Handlers(state string) (retries, catches [][]string)
 }

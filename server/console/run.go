@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -196,7 +196,7 @@ func (p *runPage) header() node {
 
 // recorded reads the tree of the run.
 func (p *runPage) recorded(ctx context.Context) (*inspect.Tree, error) {
-	var tracer flow.Tracer
+	var tracer grow.Tracer
 	if p.machine != nil {
 		tracer = p.machine.Tracer()
 	}

@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/runfilter"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // waitsOf returns what a run waits for in the terms of its language; nil if that is nothing, or not known here.
-func (c *console) waitsOf(ctx context.Context, run *storage.Run) *flow.Waiting {
+func (c *console) waitsOf(ctx context.Context, run *storage.Run) *grow.Waiting {
 	if c.o.Machine == nil {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -45,7 +45,7 @@ func (s *Server) Complete(ctx context.Context, run *storage.Run) error {
 
 // Queue returns an error that wraps [storage.ErrNotFound] if an execution of the API names an activity that does not
 // exist. It is the function for [conductor.Catalog.Queues]. Runs that were started in another way may use any queue.
-func (s *Server) Queue(ctx context.Context, run *flow.RunInfo, queue string) error {
+func (s *Server) Queue(ctx context.Context, run *grow.RunInfo, queue string) error {
 	x := asl.Attributes{}
 	if err := run.Attributes.Decode(&x); err != nil || !x.Limited { // other programs may store attributes in another form
 		return nil //nolint:nilerr // it is no execution

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -30,7 +30,7 @@ func (s *Server) updateMapRun(ctx context.Context, _ *aws.Caller, in *updateMapR
 		return nil, invalid("", "Map Run is %s and cannot be updated", m.status)
 	}
 	signal := storage.Message{
-		Run: m.execution.run.ID, Kind: flow.MessageSignal, Path: m.flow, Name: asl.UpdateMapRun, Key: rand.Text(),
+		Run: m.execution.run.ID, Kind: grow.MessageSignal, Path: m.flow, Name: asl.UpdateMapRun, Key: rand.Text(),
 		Body: atom.MustEncode(in.MapRunUpdate),
 	}
 	if err := s.store.Send(ctx, signal); err != nil {

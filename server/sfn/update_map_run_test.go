@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -39,7 +39,7 @@ func TestUpdateMapRun(t *testing.T) {
 	run := list[0]["mapRunArn"].(string)
 	s.counts(run, object{"pending": 4.0, "running": 1.0, "total": 5.0})
 	for _, path := range []string{"", "Around[0]", "Around[0]/Each[1]", "Around[0]/Each[0]"} { // no flow expects these
-		m := storage.Message{Run: "Map:m", Kind: flow.MessageSignal, Path: path, Name: "other", Body: atom.MustEncode(1)}
+		m := storage.Message{Run: "Map:m", Kind: grow.MessageSignal, Path: path, Name: "other", Body: atom.MustEncode(1)}
 		if err := store.Send(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}

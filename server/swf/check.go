@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
@@ -109,7 +109,7 @@ func (c *check) events(ctx context.Context) error {
 		}
 		attributes, err := attributesOf(&e)
 		if err == nil {
-			err = c.fold.Add(&flow.Event{Type: e.Type, Details: attributes})
+			err = c.fold.Add(&grow.Event{Type: e.Type, Details: attributes})
 		}
 		if err != nil {
 			c.findf("its history cannot be: %v", err)

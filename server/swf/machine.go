@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
@@ -43,10 +43,10 @@ func (m *Machine) Drawn(ctx context.Context) (draw.View, error) {
 }
 
 // Tracer returns a tracer that says when tasks were taken.
-func (m *Machine) Tracer() flow.Tracer { return swf.Tracer() }
+func (m *Machine) Tracer() grow.Tracer { return swf.Tracer() }
 
 // Waits returns nil: the nodes of an execution tell what it waits for.
-func (m *Machine) Waits(*storage.Run) *flow.Waiting { return nil }
+func (m *Machine) Waits(*storage.Run) *grow.Waiting { return nil }
 
 // Handlers returns nothing: deciders handle failures.
 func (m *Machine) Handlers(string) (retries, catches [][]string) { return nil, nil }

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
@@ -87,7 +87,7 @@ func (s *Server) eventsBefore(ctx context.Context, run string, before int64) ite
 // numbered returns an entry of a history as the model has it.
 func numbered(e *storage.Entry) (swf.NumberedEvent, error) {
 	attributes, err := attributesOf(e)
-	return swf.NumberedEvent{Number: e.Number, Event: flow.Event{Type: e.Type, Details: attributes}}, err
+	return swf.NumberedEvent{Number: e.Number, Event: grow.Event{Type: e.Type, Details: attributes}}, err
 }
 
 // openUndo returns the id of the run of an open execution with the workflowId of one that undoes: the one that was

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -22,12 +23,12 @@ import (
 // name and calls another task.
 type alteredGrower struct{ listens }
 
-func (a alteredGrower) Grow(ask *flow.Ask) flow.Growth {
+func (a alteredGrower) Grow(ask *grow.Ask) grow.Growth {
 	g := a.listens.Grow(ask)
 	for i := range g.Add {
 		if s := &g.Add[i]; s.Task != "" {
 			s.Name += "2"
-			s.Task, s.Undo = "do:altered", &flow.Undo{Task: "undo:altered"}
+			s.Task, s.Undo = "do:altered", &grow.Undo{Task: "undo:altered"}
 		}
 	}
 	return g

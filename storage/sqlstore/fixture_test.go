@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -329,7 +329,7 @@ func fillRunning(t *testing.T, s *sqlstore.Store) {
 		Path: "Ship[3]/Pack#2", Kind: storage.KindRetry, Incarnation: 3, Attempt: 2, RevertAttempt: 4, State: states.TaskReverting,
 		Intention: states.IntendRevert, Live: true,
 		Spec: atom.MustEncode(map[string]any{"kind": "exec"}), Input: storage.Held{Ref: 1}, Note: small("note"), Result: storage.Held{Ref: 2},
-		Ended: flow.EndHandled, Failure: failure, RevertResult: small("undone"), RevertFailure: &atom.Failure{Code: "R"},
+		Ended: grow.EndHandled, Failure: failure, RevertResult: small("undone"), RevertFailure: &atom.Failure{Code: "R"},
 		Tries: &atom.History{
 			Tries:   []atom.Try{{Value: atom.MustEncode(1), Failures: []*atom.Failure{{Code: "A"}, {Code: "<B>"}}}, {Value: atom.MustEncode(2)}},
 			Failure: &atom.Failure{Code: "T"},

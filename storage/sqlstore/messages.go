@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
@@ -292,7 +292,7 @@ func messagesOf(run string) func(*messageRow) (storage.Message, error) {
 	return func(r *messageRow) (storage.Message, error) {
 		failure, err := codec.DecodeFailure(r.Failure)
 		return storage.Message{
-			N: r.N, Run: run, Kind: flow.MessageKind(r.Kind), Path: r.Path, Incarnation: r.Incarnation,
+			N: r.N, Run: run, Kind: grow.MessageKind(r.Kind), Path: r.Path, Incarnation: r.Incarnation,
 			Name: r.Name, Key: r.Key, Body: r.Body, Failure: failure, Sent: r.Sent.time(),
 			From: r.Sender, Receipt: r.Receipt, Note: r.Note, Issuer: storage.ParseIssuer(r.Issuer),
 		}, err

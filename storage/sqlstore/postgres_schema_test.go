@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -219,7 +219,7 @@ func TestServerNotified(t *testing.T) {
 }
 
 func messageTo(run string, n int) storage.Message {
-	return storage.Message{Run: run, Kind: flow.MessageSignal, Name: strconv.Itoa(n)}
+	return storage.Message{Run: run, Kind: grow.MessageSignal, Name: strconv.Itoa(n)}
 }
 
 // TestServerLease reads the lease that a DSN gives.

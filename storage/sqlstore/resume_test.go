@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -205,32 +206,32 @@ const waitingMachine = `{"StartAt":"A","States":{
 // listens is a language in Go: two tasks, then it waits for a message.
 type listens struct{}
 
-func (listens) Grow(ask *flow.Ask) flow.Growth {
-	work := func(name string) flow.Growth {
-		return flow.Growth{
-			Add:    []flow.Spec{{Name: name, Task: "do:" + name, Undo: &flow.Undo{Task: "undo:" + name}}},
+func (listens) Grow(ask *grow.Ask) grow.Growth {
+	work := func(name string) grow.Growth {
+		return grow.Growth{
+			Add:    []grow.Spec{{Name: name, Task: "do:" + name, Undo: &grow.Undo{Task: "undo:" + name}}},
 			Memory: atom.MustEncode([]string{"after", name}),
 		}
 	}
 	switch c := &ask.Cause; {
-	case c.Kind == flow.Begin:
+	case c.Kind == grow.Begin:
 		return work("a")
-	case c.Kind == flow.Ended && c.Name == "a":
+	case c.Kind == grow.Ended && c.Name == "a":
 		return work("l")
-	case c.Kind == flow.Ended && c.Name == "l":
-		return flow.Growth{Add: []flow.Spec{{Name: "until", Kind: flow.Timer, Due: ask.Now.Add(1_000_000 * time.Hour)}}, Listen: true}
-	case c.Kind == flow.Told:
+	case c.Kind == grow.Ended && c.Name == "l":
+		return grow.Growth{Add: []grow.Spec{{Name: "until", Kind: grow.Timer, Due: ask.Now.Add(1_000_000 * time.Hour)}}, Listen: true}
+	case c.Kind == grow.Told:
 		g := work("z")
 		g.Drop = []string{"until"}
 		return g
-	case c.Kind == flow.Ended:
-		return flow.Growth{End: &flow.End{Value: c.Result}}
+	case c.Kind == grow.Ended:
+		return grow.Growth{End: &grow.End{Value: c.Result}}
 	default:
-		return flow.Growth{}
+		return grow.Growth{}
 	}
 }
 
-func (listens) Undo(*flow.UndoAsk) (atom.Value, error) { return nil, nil }
+func (listens) Undo(*grow.UndoAsk) (atom.Value, error) { return nil, nil }
 
 // run starts the run of the fixture, or resumes it.
 func (f *fixtureFlow) run(t *testing.T, s backend.Store, id string, j *journal, mayHalt bool) error {

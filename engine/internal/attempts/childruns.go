@@ -3,7 +3,7 @@ package attempts
 import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/states"
@@ -51,12 +51,12 @@ func (t *Table) RunOf(u *scheduler.Unit) string {
 }
 
 // ChildOf returns which run a unit begins.
-func ChildOf(u *scheduler.Unit) *flow.Child {
+func ChildOf(u *scheduler.Unit) *grow.Child {
 	if u.Node != nil {
 		return u.Node.Spec.Child
 	}
 	run := u.Planned.Run
-	return &flow.Child{Flow: run.Plan.Flow, Structure: run.Plan.Hash, Detached: run.Detached}
+	return &grow.Child{Flow: run.Plan.Flow, Structure: run.Plan.Hash, Detached: run.Detached}
 }
 
 // IsUndone reports whether a unit is being undone, or waits for what its run has done.
@@ -88,20 +88,20 @@ func Begun(u *scheduler.Unit, id string) (ev scheduler.Event, tell bool) {
 }
 
 // RunEnds is what a run is told about the outcome of its child run.
-var RunEnds = [...]flow.RunEnd{
-	storage.Unfinished: flow.RunOpen, storage.Succeeded: flow.RunSucceeded, storage.FailedOutcome: flow.RunFailed,
-	storage.TimedOut: flow.RunTimedOut, storage.Cancelled: flow.RunCancelled, storage.Continued: flow.RunOpen,
+var RunEnds = [...]grow.RunEnd{
+	storage.Unfinished: grow.RunOpen, storage.Succeeded: grow.RunSucceeded, storage.FailedOutcome: grow.RunFailed,
+	storage.TimedOut: grow.RunTimedOut, storage.Cancelled: grow.RunCancelled, storage.Continued: grow.RunOpen,
 }
 
 // runEnd returns how a child run ended, from its message. Messages of earlier versions of Ebb do not say it.
-func runEnd(m *storage.Message) (end flow.RunEnd) {
-	if err := m.Note.Decode(&end); err == nil && end > flow.RunOpen && end <= flow.RunCancelled {
+func runEnd(m *storage.Message) (end grow.RunEnd) {
+	if err := m.Note.Decode(&end); err == nil && end > grow.RunOpen && end <= grow.RunCancelled {
 		return end
 	}
 	if m.Failure != nil {
-		return flow.RunFailed
+		return grow.RunFailed
 	}
-	return flow.RunSucceeded
+	return grow.RunSucceeded
 }
 
 // RunEnded returns the event for the end of the child run of a unit, from the message about it.

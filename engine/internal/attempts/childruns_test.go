@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -95,7 +96,7 @@ func TestRunEnded(t *testing.T) {
 	u := w.s.Unit(0)
 	failed := &storage.Message{Failure: &atom.Failure{Code: "No", Atom: "in", Untaken: true}}
 	ev := attempts.RunEnded(u, failed)
-	if ev.Kind != scheduler.Completed || ev.RunEnd != flow.RunFailed || ev.Failure.Untaken || !failed.Failure.Untaken {
+	if ev.Kind != scheduler.Completed || ev.RunEnd != grow.RunFailed || ev.Failure.Untaken || !failed.Failure.Untaken {
 		t.Errorf("got %+v", ev)
 	}
 	if attempts.Fit(&ev, u); ev.Failure.Atom != "kept/in" {
@@ -105,10 +106,10 @@ func TestRunEnded(t *testing.T) {
 	if attempts.Fit(&ev, u); ev.Failure.Atom != "kept" {
 		t.Errorf("the failure is at %s", ev.Failure.Atom)
 	}
-	for want, m := range map[flow.RunEnd]*storage.Message{
-		flow.RunSucceeded: {}, flow.RunCancelled: {Note: atom.MustEncode(flow.RunCancelled)},
-		flow.RunTimedOut: {Note: atom.MustEncode(flow.RunTimedOut), Failure: &atom.Failure{}},
-		flow.RunFailed:   {Note: atom.MustEncode(flow.RunOpen), Failure: &atom.Failure{}},
+	for want, m := range map[grow.RunEnd]*storage.Message{
+		grow.RunSucceeded: {}, grow.RunCancelled: {Note: atom.MustEncode(grow.RunCancelled)},
+		grow.RunTimedOut: {Note: atom.MustEncode(grow.RunTimedOut), Failure: &atom.Failure{}},
+		grow.RunFailed:   {Note: atom.MustEncode(grow.RunOpen), Failure: &atom.Failure{}},
 	} {
 		if got := attempts.RunEnded(u, m).RunEnd; got != want {
 			t.Errorf("got %v, want %v", got, want)
@@ -123,7 +124,7 @@ func TestRunEnded(t *testing.T) {
 	if attempts.Fit(&ev, u); ev.Failure != nil || string(ev.Result.JSON()) != `{"in":1}` {
 		t.Errorf("got %+v", ev)
 	}
-	node := w.node("n", &flow.Spec{})
+	node := w.node("n", &grow.Spec{})
 	ev = attempts.RunEnded(node, failed)
 	if attempts.Fit(&ev, node); ev.Failure.Atom != "in" {
 		t.Errorf("the language of a node hears of %s", ev.Failure.Atom)

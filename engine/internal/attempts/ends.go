@@ -5,7 +5,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/guard"
@@ -32,7 +32,7 @@ func (t *Table) ByToken(m *storage.Message) *Attempt {
 // end their attempt. One whose type only the code of the flow knows stays in the inbox, as does one for an atom that
 // has not started, and the run keeps waiting.
 func (t *Table) BySignal(m *storage.Message) *Attempt {
-	if m.Kind != flow.MessageSignal {
+	if m.Kind != grow.MessageSignal {
 		return nil
 	}
 	for _, a := range t.open {
@@ -87,7 +87,7 @@ func (t *Table) CheckResult(a *Attempt, v atom.Value) error {
 	if a.Planned != nil {
 		return fits(a.Planned, v)
 	}
-	l, ok := t.language().(flow.TaskLanguage)
+	l, ok := t.language().(grow.TaskLanguage)
 	if !ok {
 		return nil
 	}

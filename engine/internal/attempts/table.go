@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/storage"
@@ -51,7 +52,7 @@ func (t *Table) Init(run string, plan *flow.Plan, s *scheduler.Scheduler, draft 
 }
 
 // language returns the language of a growing flow; nil if the flow is planned.
-func (t *Table) language() flow.Language { return t.plan.Atoms[0].Language }
+func (t *Table) language() grow.Language { return t.plan.Atoms[0].Language }
 
 // grows reports whether the flow is a growing one, which is then the whole plan.
 func (t *Table) grows() bool { return len(t.plan.Atoms) == 1 && t.language() != nil }

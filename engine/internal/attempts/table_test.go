@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -45,7 +46,7 @@ func begun(t *testing.T, root flow.Node) *world {
 		cmds := w.s.Step(ev)
 		for i := range cmds {
 			if cmds[i].Op == scheduler.AskLanguage {
-				g := plan.Atoms[0].Language.Grow(&flow.Ask{Cause: *cmds[i].Cause})
+				g := plan.Atoms[0].Language.Grow(&grow.Ask{Cause: *cmds[i].Cause})
 				events = append(events, scheduler.Event{Kind: scheduler.Grown, Growth: &g})
 			}
 		}
@@ -57,7 +58,7 @@ func begun(t *testing.T, root flow.Node) *world {
 }
 
 // node returns the unit of a grown node.
-func (w *world) node(path string, spec *flow.Spec) *scheduler.Unit {
+func (w *world) node(path string, spec *grow.Spec) *scheduler.Unit {
 	return w.s.Unwind(scheduler.Loaded{Path: path, Spec: spec})
 }
 
@@ -132,9 +133,9 @@ func TestSignal(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 	fits := func(m storage.Message) bool { return w.EndedBy(&m) == a }
-	signal := storage.Message{Kind: flow.MessageSignal, Name: "go", Body: atom.MustEncode(1)}
+	signal := storage.Message{Kind: grow.MessageSignal, Name: "go", Body: atom.MustEncode(1)}
 	other, misfit, failed, event := signal, signal, signal, signal
-	other.Name, misfit.Body, event.Kind = "stop", atom.MustEncode("x"), flow.MessageEvent
+	other.Name, misfit.Body, event.Kind = "stop", atom.MustEncode("x"), grow.MessageEvent
 	failed.Body, failed.Failure = misfit.Body, &atom.Failure{}
 	if !fits(signal) || fits(other) || fits(misfit) || !fits(failed) || fits(event) {
 		t.Error("the wrong signals end the attempt")
@@ -321,7 +322,7 @@ func TestWithdraw(t *testing.T) {
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	w := begun(t, flow.Unordered("f", deferrable("open"), deferrable("ended"), atom.Awaits[int]("signal", "go", atom.Deferral{})))
-	w.s.Unit(2).Rec.Ended = flow.EndDeferred
+	w.s.Unit(2).Rec.Ended = grow.EndDeferred
 	w.Load(&backend.Snapshot{
 		Tokens: []storage.Token{
 			{ID: "a", Path: "open", Attempt: 1, Work: atom.Null, Result: atom.Null, Failure: &atom.Failure{}, Queue: "q"},
@@ -352,7 +353,7 @@ func TestLoad(t *testing.T) {
 	if at, _ := w.Nearest(); !at.Equal(noon) {
 		t.Errorf("the nearest timer is due at %v", at)
 	}
-	if w.BySignal(&storage.Message{Kind: flow.MessageSignal, Name: "go", Body: atom.MustEncode(1)}) != w.At("signal") {
+	if w.BySignal(&storage.Message{Kind: grow.MessageSignal, Name: "go", Body: atom.MustEncode(1)}) != w.At("signal") {
 		t.Error("no signal ends the attempt")
 	}
 	w.DropAll()

@@ -7,6 +7,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -67,8 +68,8 @@ func TestWaits(t *testing.T) {
 		due := func(u *scheduler.Unit, in time.Duration) *scheduler.Command {
 			return &scheduler.Command{Unit: u, Detail: &scheduler.Detail{Due: noon.Add(in)}}
 		}
-		wait := due(w.node("wait", &flow.Spec{Kind: flow.Timer}), time.Hour)
-		limit := due(w.node("limit", &flow.Spec{Kind: flow.Timer, Limits: true}), time.Hour)
+		wait := due(w.node("wait", &grow.Spec{Kind: grow.Timer}), time.Hour)
+		limit := due(w.node("limit", &grow.Spec{Kind: grow.Timer, Limits: true}), time.Hour)
 		retry := due(w.s.Unit(0), -time.Hour)
 		w.Init("r", w.plan, w.s, &w.draft, cut)
 		w.SetWait(wait)

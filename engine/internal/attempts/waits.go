@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -16,7 +16,7 @@ func (k Key) Kind() storage.TimerKind {
 		return storage.TimerToken
 	case k == Deadline:
 		return storage.TimerDeadline
-	case k.Node != nil && k.Node.Spec.Kind == flow.Timer:
+	case k.Node != nil && k.Node.Spec.Kind == grow.Timer:
 		return storage.TimerWait
 	default:
 		return storage.TimerRetry

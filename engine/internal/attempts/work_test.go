@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -129,8 +130,8 @@ func TestHandOverTooLarge(t *testing.T) {
 func TestHandOverNode(t *testing.T) {
 	t.Parallel()
 	w := begun(t, flow.Unordered("f", deferrable("pack")))
-	u := w.node("ship", &flow.Spec{
-		Kind: flow.Work, Task: "ship", Token: "t1", Heartbeat: time.Second, ToStart: time.Minute, ToClose: time.Hour,
+	u := w.node("ship", &grow.Spec{
+		Kind: grow.Work, Task: "ship", Token: "t1", Heartbeat: time.Second, ToStart: time.Minute, ToClose: time.Hour,
 	})
 	n := u.Node
 	cmd := &scheduler.Command{Op: scheduler.Execute, Unit: u}
@@ -158,7 +159,7 @@ func TestHandOverNode(t *testing.T) {
 func TestOpenNode(t *testing.T) {
 	t.Parallel()
 	w := begun(t, flow.Unordered("f", deferrable("pack")))
-	u := w.node("ship", &flow.Spec{Kind: flow.Work, Queue: "q", Priority: 3, ToStart: time.Minute})
+	u := w.node("ship", &grow.Spec{Kind: grow.Work, Queue: "q", Priority: 3, ToStart: time.Minute})
 	n := u.Node
 	cmd := &scheduler.Command{Op: scheduler.Await, Unit: u}
 	if w.Open(cmd) != nil {
@@ -179,13 +180,13 @@ func TestOpenNode(t *testing.T) {
 }
 
 // A growing is a language whose flow begins with two nodes that have tokens, of which the process calls one.
-type growing struct{ flow.Language }
+type growing struct{ grow.Language }
 
-func (growing) Grow(*flow.Ask) flow.Growth {
-	return flow.Growth{Add: []flow.Spec{
-		{Name: "call", Kind: flow.Work, Task: "t", Token: "t1"},
-		{Name: "other", Kind: flow.Work, Token: "t2", Queue: "q"},
-		{Name: "child", Kind: flow.Nested, Child: &flow.Child{Flow: "g"}},
+func (growing) Grow(*grow.Ask) grow.Growth {
+	return grow.Growth{Add: []grow.Spec{
+		{Name: "call", Kind: grow.Work, Task: "t", Token: "t1"},
+		{Name: "other", Kind: grow.Work, Token: "t2", Queue: "q"},
+		{Name: "child", Kind: grow.Nested, Child: &grow.Child{Flow: "g"}},
 	}}
 }
 
@@ -231,7 +232,7 @@ func (numbers) CheckResult(v atom.Value) error {
 // TestNodes: loaded tokens belong to their nodes, and only a task of the language itself has a type.
 func TestNodes(t *testing.T) {
 	t.Parallel()
-	for language, want := range map[flow.Language]bool{growing{}: true, typed{}: false} {
+	for language, want := range map[grow.Language]bool{growing{}: true, typed{}: false} {
 		w := begun(t, flow.Growing("f", language))
 		w.Load(&backend.Snapshot{Tokens: []storage.Token{{ID: "t1", Path: "call"}, {ID: "t3", Path: "gone"}}})
 		a := w.At("call")

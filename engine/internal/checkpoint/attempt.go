@@ -6,7 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -59,7 +59,7 @@ func (at *Attempt) follow(r *scheduler.Record, now time.Time) {
 		switch {
 		case r.State == states.TaskReverting && !r.Due().IsZero() && at.ended == 0: // it waits for its next attempt
 			at.ended = instantOf(now)
-		case r.State == states.TaskRunning && r.Ended == flow.EndDeferred: // its call has ended, and another party ends it
+		case r.State == states.TaskRunning && r.Ended == grow.EndDeferred: // its call has ended, and another party ends it
 			at.ended = 0
 		}
 	case at.state == states.TaskRunning && r.State == at.state && r.Attempt == 0: // cancelled before its first call
@@ -124,7 +124,7 @@ type grown struct {
 	earlier
 	spec  atom.Value  // specification of a node or child flow, encoded
 	token string      // token in spec
-	child *flow.Child // child in spec
+	child *grow.Child // child in spec
 
 	memo any        // of a fork: the language's parsed form of the input that its children share
 	made atom.Value // of a fork: the input from which memo was made

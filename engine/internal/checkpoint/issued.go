@@ -2,7 +2,7 @@ package checkpoint
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -46,7 +46,7 @@ func CommandEntry(m *storage.Message) storage.Entry {
 	switch {
 	case m.Kind == backend.MessageRefused:
 		e.Type, e.Failure = m.Name, m.Failure
-	case m.Kind == flow.MessageSignal:
+	case m.Kind == grow.MessageSignal:
 		e.Path = m.Name
 	case m.Kind == backend.MessageToken && m.Failure != nil:
 		e.Type = "fail"

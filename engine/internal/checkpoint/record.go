@@ -7,7 +7,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -140,7 +140,7 @@ type child struct {
 // node is place for a grown node, whose record also contains its specification.
 func (d *Draft) node(n *scheduler.Node, state states.Task) (*storage.Atom, *Attempt) {
 	kept := d.grownOf(&n.Unit)
-	// Each attempt has its own token, and may have its own child run: see flow.Again.
+	// Each attempt has its own token, and may have its own child run: see grow.Again.
 	if kept.spec == nil || kept.token != n.Spec.Token || kept.child != n.Spec.Child {
 		kept.spec, kept.token, kept.child = atom.MustEncode(n.Spec), n.Spec.Token, n.Spec.Child
 		d.wrote(lineSize + len(n.Path) + len(kept.spec))
@@ -164,7 +164,7 @@ func (d *Draft) node(n *scheduler.Node, state states.Task) (*storage.Atom, *Atte
 }
 
 var nodeKinds = [...]storage.AtomKind{
-	flow.Work: storage.KindTask, flow.Timer: storage.KindTimer, flow.Fork: storage.KindFork, flow.Nested: storage.KindRun,
+	grow.Work: storage.KindTask, grow.Timer: storage.KindTimer, grow.Fork: storage.KindFork, grow.Nested: storage.KindRun,
 }
 
 // scope is place for a child flow of a fork.
@@ -195,7 +195,7 @@ func (d *Draft) Loaded(a *storage.Atom) (scheduler.Loaded, error) {
 		l.Child, l.Parent, l.Index, l.Attempt, l.Memory = true, c.Fork, c.Index, c.Attempt, d.Held(a.Note)
 		return l, nil
 	}
-	l.Spec = new(flow.Spec)
+	l.Spec = new(grow.Spec)
 	if err := a.Spec.Decode(l.Spec); err != nil {
 		return l, fmt.Errorf("%w: atom %q: %w", storage.ErrCorrupt, a.Path, err)
 	}

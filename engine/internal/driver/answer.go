@@ -9,7 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
@@ -147,9 +147,9 @@ func (a *attention) reasonToGiveUp(now time.Time) (why, err error) {
 func (a *attention) comesToRest() bool { return a.steps.gone || isClosed(a.run.env.Suspend) }
 
 // notTold returns the answer to a cause that is not passed to the language, and whether it is such a cause.
-func (q *asker) notTold(c *flow.Cause) (g flow.Growth, is bool) {
-	if !q.mode.Urgent || c.Kind != flow.Stopped && c.Kind != flow.Overdue {
+func (q *asker) notTold(c *grow.Cause) (g grow.Growth, is bool) {
+	if !q.mode.Urgent || c.Kind != grow.Stopped && c.Kind != grow.Overdue {
 		return g, false
 	}
-	return flow.Growth{End: &flow.End{Failure: c.Failure, TimedOut: c.Kind == flow.Overdue}}, true
+	return grow.Growth{End: &grow.End{Failure: c.Failure, TimedOut: c.Kind == grow.Overdue}}, true
 }

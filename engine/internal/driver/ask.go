@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/internal/tasktoken"
@@ -126,7 +127,7 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 		return scheduler.Event{Kind: scheduler.Exceeded, Failure: cmd.Cause.Failure}, nil
 	}
 	q.countReopens()
-	ask := &flow.Ask{
+	ask := &grow.Ask{
 		Run: &q.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
 		Cause: *cmd.Cause, Now: q.Draft.Now, Event: q.Draft.Head.Events + 1, Quiet: q.env.Quiet && !q.notices.watched,
 		Random: rand.Uint64, Token: tasktoken.New,
@@ -137,7 +138,7 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 		ask.Shared = fork.Spec.Group.Shared
 		ask.Memo = q.Draft.Memo(fork, ask.Shared)
 	}
-	ask.Recall = func(name string) (past flow.Past, ok bool) {
+	ask.Recall = func(name string) (past grow.Past, ok bool) {
 		if q.interrupts() || !q.att.answer.pause() {
 			return past, false
 		}
@@ -168,11 +169,11 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 	}
 	if broke != nil {
 		ev.Failure = atom.NewFailure(cmd.Scope.Path, 0, broke)
-		ev.Growth = &flow.Growth{End: &flow.End{Failure: ev.Failure}}
+		ev.Growth = &grow.Growth{End: &grow.End{Failure: ev.Failure}}
 		return ev, nil
 	}
 	if cmd.Cause.Call && growth.Refuse != nil {
-		ev.Growth = &flow.Growth{Refuse: growth.Refuse}
+		ev.Growth = &grow.Growth{Refuse: growth.Refuse}
 		return ev, err
 	}
 	if end := growth.End; end != nil && end.Failure != nil {
@@ -183,11 +184,11 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 	}
 	if q.stopFollows && growth.End != nil && cmd.Scope.Parent == nil {
 		q.endHeld = true
-		return q.later(), nil // the stop tells the language what it has been told, see [flow.Cause.Accepted]
+		return q.later(), nil // the stop tells the language what it has been told, see [grow.Cause.Accepted]
 	}
 	instead, impossible, err := q.accept(cmd, &growth)
 	if impossible != nil {
-		ev.Growth, ev.Failure = &flow.Growth{End: &flow.End{Failure: impossible}}, impossible
+		ev.Growth, ev.Failure = &grow.Growth{End: &grow.End{Failure: impossible}}, impossible
 	}
 	if err != nil || impossible != nil {
 		return ev, err
@@ -202,13 +203,13 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 
 // unmocked reports whether a node failed because a test has no mock for it. No language is asked about this failure,
 // also of a branch, an item or a child run: if a catcher or a tolerance handled it, the test would seem to pass.
-func unmocked(c *flow.Cause) bool {
-	return c.Kind != flow.Stopped && c.Failure != nil && c.Failure.Code == atom.CodeNoMock
+func unmocked(c *grow.Cause) bool {
+	return c.Kind != grow.Stopped && c.Failure != nil && c.Failure.Code == atom.CodeNoMock
 }
 
 // accept checks an answer. If the answer is not valid, it returns a failure of the flow. If the run cannot take the
 // answer now, or has reached a limit, it returns the event that happens instead.
-func (q *asker) accept(cmd *scheduler.Command, growth *flow.Growth) (
+func (q *asker) accept(cmd *scheduler.Command, growth *grow.Growth) (
 	instead *scheduler.Event, broke *atom.Failure, err error,
 ) {
 	if err := (&backend.Checkpoint{Labels: growth.Labels}).Check(); err != nil {
@@ -227,7 +228,7 @@ func (q *asker) accept(cmd *scheduler.Command, growth *flow.Growth) (
 	if end := growth.End; end != nil && end.Successor != nil && cmd.Scope.Parent == nil {
 		failed, err := q.refuseSuccessor(end)
 		if failed != nil {
-			growth.End = &flow.End{Failure: failed}
+			growth.End = &grow.End{Failure: failed}
 		}
 		return nil, nil, err
 	}
@@ -237,8 +238,8 @@ func (q *asker) accept(cmd *scheduler.Command, growth *flow.Growth) (
 // named returns a failure if an answer reuses the name of a node that is done and can still be undone: the new
 // record would replace the record of that node, and so prevent its undo. Ebb's own languages number their nodes, so
 // named reads nothing for them.
-func (q *asker) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure, error) {
-	if _, numbers := q.language().(flow.Numbering); numbers {
+func (q *asker) named(asked *scheduler.Command, add []grow.Spec) (*atom.Failure, error) {
+	if _, numbers := q.language().(grow.Numbering); numbers {
 		return nil, nil //nolint:nilnil // nothing is wrong
 	}
 	for i := range add {
@@ -270,17 +271,17 @@ func (q *asker) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure,
 }
 
 // recall returns how a node ended, from the store or the pending checkpoint.
-func (q *asker) recall(path string) (flow.Past, bool, error) {
+func (q *asker) recall(path string) (grow.Past, bool, error) {
 	a, ok := q.Draft.Gathered(path)
 	if !ok {
 		var err error
 		if a, err = q.env.Store.Atom(q.storing, q.Claim.Run, path); errors.Is(err, storage.ErrNotFound) {
-			return flow.Past{}, false, nil
+			return grow.Past{}, false, nil
 		} else if err != nil {
-			return flow.Past{}, false, q.Wrap(err)
+			return grow.Past{}, false, q.Wrap(err)
 		}
 	}
-	past := flow.Past{
+	past := grow.Past{
 		Open: a.Live, Input: a.Input.Data, Note: a.Note.Data, Failure: a.Failure, Started: a.StartedAt, Ended: a.EndedAt,
 	}
 	if a.State == states.TaskSuccess {
@@ -289,12 +290,12 @@ func (q *asker) recall(path string) (flow.Past, bool, error) {
 	return past, true, nil
 }
 
-func (q *asker) language() flow.Language { return q.plan.Atoms[0].Language }
+func (q *asker) language() grow.Language { return q.plan.Atoms[0].Language }
 
 // askUndo makes a call ask for the input of the task that undoes a node.
 func (q *asker) askUndo(cmd *scheduler.Command, c *executor.Call) {
 	run, spec := q.about, cmd.Unit.Node.Spec
-	ask := &flow.UndoAsk{
+	ask := &grow.UndoAsk{
 		Run: &run, Path: cmd.Unit.Path, Spec: &spec, Did: cmd.Outcome, Now: q.Draft.Now,
 		Interrupted: c.Unwanted,
 	}
@@ -313,14 +314,14 @@ func (q *asker) countReopens() {
 }
 
 // choose replaces child runs in an answer by tasks, if a task stands in for the run.
-func (q *asker) choose(scope *scheduler.Scope, growth *flow.Growth) {
+func (q *asker) choose(scope *scheduler.Scope, growth *grow.Growth) {
 	chooser, ok := q.env.Tasks.(Chooser)
 	if !ok {
 		return
 	}
 	for i := range growth.Add {
-		if s := &growth.Add[i]; s.Kind == flow.Nested && s.Task != "" && chooser.Instead(s.Task, scope.Inside(s.Name)) {
-			s.Kind, s.Child = flow.Work, nil
+		if s := &growth.Add[i]; s.Kind == grow.Nested && s.Task != "" && chooser.Instead(s.Task, scope.Inside(s.Name)) {
+			s.Kind, s.Child = grow.Work, nil
 		}
 	}
 }

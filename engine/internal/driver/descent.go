@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/engine/internal/inbox"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -43,7 +43,7 @@ func drop(id string, undo, deep bool) (storage.Message, error) {
 }
 
 // end takes in the messages of a language that end runs. The next commit sends them.
-func (d *descent) end(messages []flow.Message) {
+func (d *descent) end(messages []grow.Message) {
 	for i := range messages {
 		if messages[i].Stops {
 			d.dropped = append(d.dropped, told{key: messages[i].ToKey, language: true, sent: true})
@@ -151,8 +151,8 @@ func (d *descent) below(at *told) (below []told, messages []storage.Message, err
 
 // keptBy reports whether the language of the run decides what becomes of the child run of an atom, and with which
 // message it ends that run; nil if it does not.
-func keptBy(a *storage.Atom) (kept bool, stop *flow.Message) {
-	var spec flow.Spec
+func keptBy(a *storage.Atom) (kept bool, stop *grow.Message) {
+	var spec grow.Spec
 	if a.Spec == nil || a.Spec.Decode(&spec) != nil || spec.Child == nil || !spec.Child.Kept {
 		return false, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -269,7 +269,7 @@ func (d *Driver) endedAgain(ev *scheduler.Event, id string) (bool, error) {
 		return false, nil
 	}
 	if child.Outcome == storage.Succeeded && ev.Failure != nil {
-		ev.Result, ev.Failure, ev.RunEnd = child.Output.Data, nil, flow.RunSucceeded
+		ev.Result, ev.Failure, ev.RunEnd = child.Output.Data, nil, grow.RunSucceeded
 	}
 	return true, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
@@ -83,7 +83,7 @@ type Runs interface {
 	// if the engine has no flow for the run.
 	Prepare(ctx context.Context, run *storage.Run) error
 	// Queue returns an error that wraps [storage.ErrNotFound] if a run names a queue for workers that does not exist.
-	Queue(ctx context.Context, run *flow.RunInfo, queue string) error
+	Queue(ctx context.Context, run *grow.RunInfo, queue string) error
 	// Drives reports whether the engine can drive runs of a flow.
 	Drives(flow string) bool
 	// TasksOf returns the tasks of a run; nil means the engine's tasks.

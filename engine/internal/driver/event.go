@@ -8,7 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -112,7 +112,7 @@ func (r *run) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage
 		Attempt: a.Attempt, Failure: entry.Failure, Result: entry.Body.Data, Due: a.Due, Waited: entry.Waited,
 	}
 	u := cmd.Unit
-	ev.Timer = u.Node != nil && u.Node.Spec.Kind == flow.Timer
+	ev.Timer = u.Node != nil && u.Node.Spec.Kind == grow.Timer
 	ev.Inner, ev.Reverts = u.Inner(), u.Reverts() && (u.Planned == nil || !a.UndoPasses())
 	switch cmd.To {
 	case states.TaskSuccess, states.TaskFailure, states.TaskCancelled, states.TaskReverted:

@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/mailbox"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -256,12 +256,12 @@ func (d *Driver) returnMessages() {
 }
 
 // isTransition reports whether a question to a language is what follows from an end.
-func isTransition(k flow.CauseKind) bool {
+func isTransition(k grow.CauseKind) bool {
 	switch k {
-	case flow.Begin, flow.Ended, flow.Failed, flow.Joined, flow.JoinFailed, flow.Overdue, flow.Continue, flow.Undone,
-		flow.UndoFailed:
+	case grow.Begin, grow.Ended, grow.Failed, grow.Joined, grow.JoinFailed, grow.Overdue, grow.Continue, grow.Undone,
+		grow.UndoFailed:
 		return true
-	case flow.Stopped, flow.Told, flow.Taken, flow.Called, flow.Asked, flow.Receipt:
+	case grow.Stopped, grow.Told, grow.Taken, grow.Called, grow.Asked, grow.Receipt:
 		return false
 	default:
 		return false

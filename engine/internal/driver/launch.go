@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/internal/guard"
 )
@@ -199,7 +199,7 @@ func (d *Driver) prepare(cmd *scheduler.Command) *executor.Call {
 }
 
 func (d *Driver) task(name string) (atom.Body, error) {
-	if l, ok := d.plan.Atoms[0].Language.(flow.TaskLanguage); ok {
+	if l, ok := d.plan.Atoms[0].Language.(grow.TaskLanguage); ok {
 		if body, ok := l.Task(name); ok {
 			return body, nil
 		}

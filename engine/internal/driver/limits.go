@@ -8,7 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/memorybudget"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -29,15 +29,15 @@ func reached(name string, most int64, what string) *atom.Failure {
 }
 
 // count counts an answer of a language. If a limit does not allow the answer, count returns the failure.
-func (q *asker) count(asked *scheduler.Command, g *flow.Growth) *atom.Failure {
-	if asked.Cause.Kind == flow.Stopped || q.s.IsEnding() {
+func (q *asker) count(asked *scheduler.Command, g *grow.Growth) *atom.Failure {
+	if asked.Cause.Kind == grow.Stopped || q.s.IsEnding() {
 		return nil
 	}
 	l, done := &q.env.Limits, q.Draft.Head.Iterations+max(g.Steps, 1)
 	alive, held := q.s.After(asked, g)
 	switch {
 	case done > l.Iterations,
-		slices.ContainsFunc(g.Add, func(s flow.Spec) bool {
+		slices.ContainsFunc(g.Add, func(s grow.Spec) bool {
 			return s.Group != nil &&
 				int64(s.Group.Count) > l.Iterations-done
 		}):
@@ -93,7 +93,7 @@ const OpenSize = 512
 // exceeds reports whether the run must not grow now: the process has reached its memory budget, the answer would make
 // the run larger, and [memorybudget.Shares] judge that it is set aside or gives its place back. What it needs is
 // estimated low: a process that loads the run needs more. A run that is small, or no longer grows, goes on.
-func (q *asker) exceeds(asked *scheduler.Command, g *flow.Growth) bool {
+func (q *asker) exceeds(asked *scheduler.Command, g *grow.Growth) bool {
 	m := &q.env.Memory
 	if m.Budget <= 0 {
 		return false
@@ -102,7 +102,7 @@ func (q *asker) exceeds(asked *scheduler.Command, g *flow.Growth) bool {
 	needs, has := atoms*OpenSize+values, q.needs()
 	if !m.Exhausted(q.Draft.Now) {
 		m.Shares.Recover()
-	} else if asked.Cause.Kind != flow.Stopped && !q.s.IsEnding() && needs > has {
+	} else if asked.Cause.Kind != grow.Stopped && !q.s.IsEnding() && needs > has {
 		switch leaves := q.mode.Unload && !q.telling; m.Shares.Judge(q.Claim.Run, needs, m.Budget, leaves) {
 		case memorybudget.IsTooLarge:
 			q.att.quit = true

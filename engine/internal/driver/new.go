@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -65,7 +66,7 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim backend.Claim, sn
 		d.Draft.Head.Started = d.Draft.Now
 	}
 	whole := d.Draft.Held(run.Input)
-	d.about = flow.RunInfo{
+	d.about = grow.RunInfo{
 		ID: run.ID, Flow: run.Flow, Definition: run.Definition, Started: d.Draft.Head.Started, Input: whole,
 		Attributes: run.Attrs, Key: run.Key, Continues: run.Continues,
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/storage"
@@ -16,7 +16,7 @@ import (
 // prepareRun returns the run that a child describes, or why it cannot be created. Parent and root are the ids of the
 // run that starts it and of its topmost ancestor; "" if it has none, or if the caller sets them later.
 func (r *run) prepareRun(
-	id, parent, root string, child *flow.Child, input atom.Value,
+	id, parent, root string, child *grow.Child, input atom.Value,
 ) (storage.Run, *atom.Failure, error) {
 	if child.Input != nil {
 		input = child.Input
@@ -66,7 +66,7 @@ func keyFailure(taken *storage.KeyTakenError) *atom.Failure {
 }
 
 // refuseSuccessor returns why the run that an answer names cannot continue this run.
-func (r *run) refuseSuccessor(end *flow.End) (*atom.Failure, error) {
+func (r *run) refuseSuccessor(end *grow.End) (*atom.Failure, error) {
 	child := end.Successor
 	refuse := func(code, why string) (*atom.Failure, error) {
 		return &atom.Failure{Code: code, Message: "the run cannot be continued: " + why}, nil
@@ -90,7 +90,7 @@ func (r *run) refuseSuccessor(end *flow.End) (*atom.Failure, error) {
 }
 
 // successorID returns the id of the run that continues this run: the id of the first run, and a number.
-func (r *run) successorID(child *flow.Child) string {
+func (r *run) successorID(child *grow.Child) string {
 	if child.ID != "" {
 		return child.ID
 	}

@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -40,7 +40,7 @@ func (r *run) label(cmd *scheduler.Command) {
 
 // keyFor returns the message's own key, or a new unique key. The message is stored with its key, so another attempt
 // to send it has the same key.
-func (r *run) keyFor(m *flow.Message) string {
+func (r *run) keyFor(m *grow.Message) string {
 	if m.Key != "" {
 		return m.Key
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/storage"
@@ -15,7 +15,7 @@ import (
 //
 // The answer is a token that has ended from the start. The commit with the language's answer creates the token and
 // deletes the message, so the request is carried out once, and the answer is there as soon as it is true.
-const messageCall flow.MessageKind = "call"
+const messageCall grow.MessageKind = "call"
 
 // A passedRequest is a request as its message holds it.
 type passedRequest struct {

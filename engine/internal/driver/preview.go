@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
@@ -238,7 +238,7 @@ func (r *run) undoCandidates(page []storage.Undo) (map[string]undoCandidate, err
 
 // leftNothing reports whether nothing was done in the run of a node that did not succeed.
 func (r *run) leftNothing(l *scheduler.Loaded, a *storage.Atom) bool {
-	if a.Kind != storage.KindRun || l.Rec.Ended == flow.EndValue || !l.Rec.NoneBegunBefore() {
+	if a.Kind != storage.KindRun || l.Rec.Ended == grow.EndValue || !l.Rec.NoneBegunBefore() {
 		return false
 	}
 	id, _ := backend.BegunBy(r.Claim.Run, a)

@@ -4,7 +4,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -57,8 +57,8 @@ func (d *Driver) workTaken(m *storage.Message) error {
 		d.Draft.Take(m.N)
 		return nil
 	}
-	cause := &flow.Cause{
-		Kind: flow.Taken, Name: n.Spec.Name, Note: n.Spec.Note,
+	cause := &grow.Cause{
+		Kind: grow.Taken, Name: n.Spec.Name, Note: n.Spec.Note,
 		Attempt: int(n.Rec.Attempt), Result: m.Body,
 	}
 	var worker string
@@ -81,11 +81,11 @@ func (d *Driver) told(m *storage.Message) error {
 			d.receipt(m.N, false)
 			return nil
 		}
-		cause := &flow.Cause{
-			Kind: flow.Told, Message: m.Kind, Name: m.Name, From: m.From, Result: m.Body, Failure: m.Failure,
+		cause := &grow.Cause{
+			Kind: grow.Told, Message: m.Kind, Name: m.Name, From: m.From, Result: m.Body, Failure: m.Failure,
 		}
 		if m.Kind == backend.MessageReceipt {
-			cause.Kind, cause.Message, cause.Note = flow.Receipt, "", m.Note
+			cause.Kind, cause.Message, cause.Note = grow.Receipt, "", m.Note
 		}
 		return d.feed(scheduler.Event{Kind: scheduler.Told, N: m.N, Cause: cause, Scope: scope})
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -18,7 +18,7 @@ func (r *run) refuseReopen(cmd *inbox.Command) error {
 	if len(cmd.Input) > 0 {
 		return errors.New("a run of a language keeps its input when it is retried; start another run with the new input")
 	}
-	reopener, ok := r.plan.Atoms[0].Language.(flow.Reopener)
+	reopener, ok := r.plan.Atoms[0].Language.(grow.Reopener)
 	if !ok {
 		return fmt.Errorf("the language of the flow %q cannot continue a run that has ended; start another run", r.about.Flow)
 	}
@@ -40,7 +40,7 @@ func (r *run) refuseReopen(cmd *inbox.Command) error {
 // refuseChild returns an error if the child run of a node is still ending. Its end must not be taken for the end of
 // the reopened node.
 func (r *run) refuseChild(l *scheduler.Loaded) error {
-	if l.Spec == nil || l.Spec.Kind != flow.Nested || l.Spec.Child == nil || l.Spec.Child.Detached {
+	if l.Spec == nil || l.Spec.Kind != grow.Nested || l.Spec.Child == nil || l.Spec.Child.Detached {
 		return nil
 	}
 	id := backend.ChildID(r.Claim.Run, l.Path, int(l.Rec.Incarnation), int(l.Rec.Attempt), l.Spec.Child)
@@ -125,6 +125,6 @@ func (c *children) reopen(u *scheduler.Unit, child *storage.Run) error {
 // succeeded ends a unit whose run has succeeded.
 func (c *children) succeeded(u *scheduler.Unit, child *storage.Run) {
 	ev := u.Ended()
-	ev.RunEnd, ev.Result = flow.RunSucceeded, c.Draft.Held(child.Output)
+	ev.RunEnd, ev.Result = grow.RunSucceeded, c.Draft.Held(child.Output)
 	c.ends.list = append(c.ends.list, ev)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/engine/internal/session"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -106,7 +106,7 @@ func (d *Driver) cannotAsk(n *scheduler.Node) error {
 func (d *Driver) question(r *Request) (ev scheduler.Event, err error) {
 	ev.Kind = scheduler.Told
 	if r.Kind == AskRun {
-		ev.Cause = &flow.Cause{Kind: flow.Asked, Call: true, Name: r.Name, Input: r.Body}
+		ev.Cause = &grow.Cause{Kind: grow.Asked, Call: true, Name: r.Name, Input: r.Body}
 		return ev, d.cannotAsk(nil)
 	}
 	e := d.attempts.At(r.Token.Path)
@@ -114,7 +114,7 @@ func (d *Driver) question(r *Request) (ev scheduler.Event, err error) {
 		return ev, storage.ErrGone
 	}
 	n := e.Grown()
-	if n == nil || e.Revert || n.Spec.Kind != flow.Work || !n.Awaits() {
+	if n == nil || e.Revert || n.Spec.Kind != grow.Work || !n.Awaits() {
 		return ev, ErrNoLanguage
 	}
 	// Otherwise the token was read with the run, and the commit compares it.
@@ -132,8 +132,8 @@ func (d *Driver) question(r *Request) (ev scheduler.Event, err error) {
 		}
 	}
 	ev.Unit = e.Unit
-	ev.Cause = &flow.Cause{
-		Kind: flow.Taken, Call: true, Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt),
+	ev.Cause = &grow.Cause{
+		Kind: grow.Taken, Call: true, Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt),
 	}
 	switch {
 	case r.Kind == TakeTask:
@@ -141,9 +141,9 @@ func (d *Driver) question(r *Request) (ev scheduler.Event, err error) {
 	case r.Failure != nil:
 		f := *r.Failure.Bounded()
 		f.Atom, f.Attempt = n.Path, int(n.Rec.Attempt)
-		ev.Cause.Kind, ev.Cause.Failure = flow.Failed, &f
+		ev.Cause.Kind, ev.Cause.Failure = grow.Failed, &f
 	default:
-		ev.Cause.Kind, ev.Cause.Result = flow.Ended, attempts.ValueOf(r.Result)
+		ev.Cause.Kind, ev.Cause.Result = grow.Ended, attempts.ValueOf(r.Result)
 	}
 	return ev, d.cannotAsk(n)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/engine/internal/session"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -21,7 +22,7 @@ type run struct {
 	// interrupt such a call.
 	storing context.Context
 	tasks   Tasks
-	about   flow.RunInfo
+	about   grow.RunInfo
 	secrets storage.Secrets
 	trace   string // traceparent of the caller that started the run
 	job     string // id of the job that the run was created for

@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/attempts"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -17,7 +17,7 @@ const messageContinued = "continued"
 
 // succeed creates the run that continues this run, in the commit that ends this run. If it cannot be prepared any more,
 // because its flow is no longer known, the commit must not be made.
-func (c *children) succeed(child *flow.Child) error {
+func (c *children) succeed(child *grow.Child) error {
 	id := c.successorID(child)
 	run, failed, err := c.prepareRun(id, "", "", child, nil)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -23,12 +23,12 @@ const (
 	Skip        = backend.MessageSkip
 	// CancelNext becomes Cancel when the language has answered its next question. Until then it is not a command, but a
 	// message that waits in the inbox.
-	CancelNext flow.MessageKind = "cancel-next"
+	CancelNext grow.MessageKind = "cancel-next"
 )
 
 // A Command is an operator's request to a run.
 type Command struct {
-	Kind  flow.MessageKind
+	Kind  grow.MessageKind
 	Path  string // path of the atom that it concerns
 	Why   *atom.Failure
 	Undo  bool                  // for Cancel: undo the run
@@ -94,7 +94,7 @@ func Due(m *storage.Message) Command {
 // Outlasts reports whether a message stays in the inbox when its run has ended: if the run is reopened, it may await
 // the message.
 func Outlasts(l *storage.Message) bool {
-	return l.Receipt == "" && (l.Kind == flow.MessageSignal || l.Kind == flow.MessageEvent)
+	return l.Receipt == "" && (l.Kind == grow.MessageSignal || l.Kind == grow.MessageEvent)
 }
 
 // HasCommand reports whether one of the messages is a command.

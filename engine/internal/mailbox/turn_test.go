@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/mailbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -32,7 +32,7 @@ func message(t *testing.T, text string) storage.Message {
 	t.Helper()
 	var m storage.Message
 	words := strings.Fields(text)
-	m.Kind = flow.MessageKind(words[1])
+	m.Kind = grow.MessageKind(words[1])
 	if _, err := fmt.Sscan(words[0], &m.N); err != nil {
 		t.Fatal(err)
 	}

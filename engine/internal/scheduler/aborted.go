@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // A flow that ends from outside, or because a sibling failed, ends its open nodes. The language of the flow in which
@@ -24,7 +24,7 @@ func (a aborted) and(b aborted) aborted {
 }
 
 // tell gives a cause the paths.
-func (a aborted) tell(cause *flow.Cause) { cause.Aborted, cause.Accepted = a.All, a.Accepted }
+func (a aborted) tell(cause *grow.Cause) { cause.Aborted, cause.Accepted = a.All, a.Accepted }
 
 // An abortedChild is a child of a fork that has ended because another child decided the end of the fork, or because
 // the fork itself was ended.
@@ -66,7 +66,7 @@ func (n *Node) aborted() (a aborted) {
 // endedWithScope records what the end of a stopped node says, if the language of a flow around will be told of it.
 func (s *Scheduler) endedWithScope(n *Node) {
 	scope, below := n.Scope, n.aborted()
-	if scope.Rec.Ended != flow.EndLeft || n.dropped() || !n.accepted && below.All == nil {
+	if scope.Rec.Ended != grow.EndLeft || n.dropped() || !n.accepted && below.All == nil {
 		return
 	}
 	if n.accepted {

@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -16,7 +16,7 @@ func (s *Scheduler) Held() int64 { return s.growth.held }
 
 // After returns the values of Alive and Held after the answer g to the command asked. Nodes that the answer drops
 // count until they have ended.
-func (s *Scheduler) After(asked *Command, g *flow.Growth) (alive, held int64) {
+func (s *Scheduler) After(asked *Command, g *grow.Growth) (alive, held int64) {
 	alive, held = s.growth.alive, s.growth.held
 	for i := range g.Add {
 		a, h := opens(&g.Add[i])
@@ -27,10 +27,10 @@ func (s *Scheduler) After(asked *Command, g *flow.Growth) (alive, held int64) {
 	}
 	n := asked.Unit.Grown()
 	switch {
-	case n == nil, asked.Cause.Kind == flow.Taken, asked.Cause.Kind == flow.Called:
+	case n == nil, asked.Cause.Kind == grow.Taken, asked.Cause.Kind == grow.Called:
 	case g.Again == nil || n.Rec.State != states.TaskFailure:
 		alive, held = alive-1, held-n.weight
-	case n.Spec.Kind == flow.Fork:
+	case n.Spec.Kind == grow.Fork:
 		a, _ := opens(&n.Spec)
 		alive += a
 	}
@@ -38,10 +38,10 @@ func (s *Scheduler) After(asked *Command, g *flow.Growth) (alive, held int64) {
 }
 
 // opens returns how many child flows a node starts at once, and the number of bytes in its values.
-func opens(spec *flow.Spec) (children, held int64) {
+func opens(spec *grow.Spec) (children, held int64) {
 	held = int64(len(spec.Input) + len(spec.Note))
 	g := spec.Group
-	if spec.Kind != flow.Fork || g == nil {
+	if spec.Kind != grow.Fork || g == nil {
 		return 0, held
 	}
 	children = int64(g.Count)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -42,7 +42,7 @@ func (g *gardener) checkAlive() {
 
 // checkAfter checks what would be alive after an answer that ends nothing, and drops
 // nothing.
-func (g *gardener) checkAfter(c *scheduler.Command, growth *flow.Growth) {
+func (g *gardener) checkAfter(c *scheduler.Command, growth *grow.Growth) {
 	alive, held := g.sched.After(c, growth)
 	if growth.End == nil && len(growth.Drop) == 0 && (alive < 0 || held < 0) {
 		g.tb.Errorf("after %+v %d are alive and hold %d B", growth, alive, held)

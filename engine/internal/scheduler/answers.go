@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -40,16 +40,16 @@ func (s *Scheduler) Answers(n *Node) Readiness {
 // endCalled ends the attempt of a node that a caller ends, after the language was asked about its end.
 func (s *Scheduler) endCalled(q *ask) {
 	n, c := q.node, &q.cause
-	if c.Kind != flow.Ended && c.Kind != flow.Failed {
+	if c.Kind != grow.Ended && c.Kind != grow.Failed {
 		return
 	}
 	s.unwaitExternal(&n.Unit)
 	n.executing, n.byToken = false, true
 	to := states.TaskSuccess
-	if c.Kind == flow.Ended {
-		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = c.Result, flow.EndValue, nil
+	if c.Kind == grow.Ended {
+		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = c.Result, grow.EndValue, nil
 	} else {
-		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = c.Failure, nil, flow.EndFailure
+		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = c.Failure, nil, grow.EndFailure
 		to = states.TaskFailure
 	}
 	s.setNode(n, to)

@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -9,7 +9,7 @@ import (
 type ask struct {
 	scope   *Scope
 	node    *Node // node that the cause concerns; may be nil
-	cause   flow.Cause
+	cause   grow.Cause
 	message int64 // number of the message that caused the question; 0 if none did
 	undo    bool  // not a question: load the next entry that the scope wants undone
 	left    bool  // not a question: a dropped node has left the scope, which may have nothing left to wait for
@@ -20,7 +20,7 @@ type ask struct {
 // part of its work undone.
 func (s *Scheduler) mustWait(q *ask) bool {
 	switch q.cause.Kind {
-	case flow.Undone, flow.UndoFailed, flow.Continue, flow.Overdue, flow.Stopped:
+	case grow.Undone, grow.UndoFailed, grow.Continue, grow.Overdue, grow.Stopped:
 		return false
 	default:
 		return !q.undo && (q.scope.undoing != nil || s.wantsMore(q.scope))
@@ -31,7 +31,7 @@ func (s *Scheduler) mustWait(q *ask) bool {
 // question, because the scope's record contains its note for that call.
 func (s *Scheduler) wantsMore(scope *Scope) bool {
 	r := &scope.Rec
-	return scope.begun && r.Result != nil && (r.Ended == flow.EndNone || r.Ended == flow.EndDeferred)
+	return scope.begun && r.Result != nil && (r.Ended == grow.EndNone || r.Ended == grow.EndDeferred)
 }
 
 // matters reports whether a question is still needed. It is not needed if its scope has ended or is ending, its
@@ -40,10 +40,10 @@ func (s *Scheduler) matters(q *ask) bool {
 	switch kind := q.cause.Kind; {
 	case q.scope.closed, q.node != nil && q.node.stopped, q.undo && q.scope.undoing == nil:
 		return false
-	case kind == flow.Continue && !s.wantsMore(q.scope), q.upTo > 0 && !q.node.begins(q):
+	case kind == grow.Continue && !s.wantsMore(q.scope), q.upTo > 0 && !q.node.begins(q):
 		return false
 	default:
-		return !q.scope.stopping || kind == flow.Overdue || kind == flow.Stopped
+		return !q.scope.stopping || kind == grow.Overdue || kind == grow.Stopped
 	}
 }
 
@@ -55,14 +55,14 @@ func (s *Scheduler) release(scope *Scope) {
 	}
 }
 
-func (s *Scheduler) queueAsk(scope *Scope, node *Node, cause flow.Cause) {
+func (s *Scheduler) queueAsk(scope *Scope, node *Node, cause grow.Cause) {
 	s.growth.asks = append(s.growth.asks, ask{scope: scope, node: node, cause: cause})
 }
 
 // note gives a question about a node the note that the node has now: the answer to an earlier question may have changed
 // it.
 func (q *ask) note() {
-	if k := q.cause.Kind; q.node != nil && (k == flow.Ended || k == flow.Failed || k == flow.Taken || k == flow.Called) {
+	if k := q.cause.Kind; q.node != nil && (k == grow.Ended || k == grow.Failed || k == grow.Taken || k == grow.Called) {
 		q.cause.Note = q.node.Spec.Note
 	}
 }
@@ -97,7 +97,7 @@ func (s *Scheduler) nextAsk() bool {
 			s.emit(Command{Op: AskUndo, Scope: q.scope, Detail: &Detail{Part: q.scope.part()}})
 			return true
 		}
-		if q.cause.Kind == flow.Continue {
+		if q.cause.Kind == grow.Continue {
 			q.cause.Note = q.scope.Rec.Result
 		}
 		q.note()

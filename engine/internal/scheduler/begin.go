@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -108,7 +109,7 @@ func (s *Scheduler) resetAtom(u *Unit) {
 	if r.State != states.TaskPending {
 		r.Incarnation++
 		r.Attempt = 0
-		r.Ended = flow.EndNone
+		r.Ended = grow.EndNone
 	}
 	s.set(u, states.TaskPending, states.IntendExecute)
 }

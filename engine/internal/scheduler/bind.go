@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -78,5 +78,5 @@ func (s *Scheduler) ValueOf(a int32) (atom.Value, bool) {
 		}
 		return nil, false
 	}
-	return r.Result, r.Ended == flow.EndValue
+	return r.Result, r.Ended == grow.EndValue
 }

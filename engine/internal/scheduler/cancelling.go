@@ -1,6 +1,8 @@
 package scheduler
 
-import "github.com/ebbflow/ebb/flow"
+import (
+	"github.com/ebbflow/ebb/flow/grow"
+)
 
 // A scope may contain hundreds of thousands of open nodes and child flows. The scheduler cancels them in parts, and
 // the driver may commit each part separately. Before the first part, the records show that the whole is being
@@ -76,7 +78,7 @@ func (s *Scheduler) cancelMore() bool {
 
 // leaveNode stops waiting for a node without ending its child run.
 func (s *Scheduler) leaveNode(n *Node) {
-	if n.Spec.Kind != flow.Nested || !n.Awaits() {
+	if n.Spec.Kind != grow.Nested || !n.Awaits() {
 		s.dropNode(n)
 		return
 	}
@@ -89,8 +91,8 @@ func (s *Scheduler) leaveNode(n *Node) {
 // spares reports whether a node to cancel waits until its language has answered. If the run's own flow is ended from
 // outside, the language may leave child runs running.
 func (c *cancelling) spares(n *Node) bool {
-	return c.scope.Parent == nil && c.scope.outside != flow.Begin && c.scope.ending == nil &&
-		n.Spec.Kind == flow.Nested && n.Awaits() && !n.dropped()
+	return c.scope.Parent == nil && c.scope.outside != grow.Begin && c.scope.ending == nil &&
+		n.Spec.Kind == grow.Nested && n.Awaits() && !n.dropped()
 }
 
 // endSpared ends the nodes that waited for the answer of their language: those that it names continue.

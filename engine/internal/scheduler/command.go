@@ -5,6 +5,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -77,17 +78,17 @@ type Detail struct {
 	Outcome atom.Outcome[atom.Value] // for Revert
 	// Tries is for Shelve and AskRetry, and for Execute and Revert of a retry. It does not contain shelved tries.
 	Tries           atom.History
-	Cause           *flow.Cause       // for AskLanguage
+	Cause           *grow.Cause       // for AskLanguage
 	Part            *Part             // for AskUndo; nil means the whole stack
-	Events          []flow.Event      // for Emit
+	Events          []grow.Event      // for Emit
 	Untold          int64             // for Emit: number of further events, which are only counted
-	Messages, Out   []flow.Message    // for Tell
+	Messages, Out   []grow.Message    // for Tell
 	Labels          map[string]string // for Label
 	Due             time.Time         // for Wait, Deadline
 	Memory          atom.Value        // for Remember
 	Failures        []*atom.Failure   // for PendingFailure, NeedPerson, Over
 	OperatorCommand *OperatorCommand  // for CommandApplied
-	End             *flow.End         // for Over
+	End             *grow.End         // for Over
 }
 
 // EventKind is the kind of an event.
@@ -125,15 +126,15 @@ type Event struct {
 	Untaken         bool        // for Withdrawn; for RunKnown, and Completed of an undo: nothing had been done
 	Own             bool        // for Completed: the call was not cancelled before it ended, or its time was up
 	ByToken         bool        // for Completed of a node with a child run: the owner of its token ended it
-	RunEnd          flow.RunEnd // for Completed of a node with a child run: how that run ended
+	RunEnd          grow.RunEnd // for Completed of a node with a child run: how that run ended
 	continued       bool        // for Completed of the run's own flow: another run continues it
 	Result          atom.Value
 	Failure         *atom.Failure
 	Decision        atom.Decision
 	Nay             bool
 	Depth           flow.Depth
-	Growth          *flow.Growth
-	Cause           *flow.Cause      // for Told
+	Growth          *grow.Growth
+	Cause           *grow.Cause      // for Told
 	Scope           *Scope           // for Told: the flow that the message is for; nil is that of Unit, or the run's own
 	N               int64            // for Told, Unwound
 	OperatorCommand *OperatorCommand // for CommandReceived; for Begin: the command for a run that had come to rest

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -42,7 +43,7 @@ func (s *Scheduler) completed(ev Event) {
 				}
 			})
 		}
-		if ev.Untaken && r.Ended != flow.EndValue {
+		if ev.Untaken && r.Ended != grow.EndValue {
 			r.didNothing(u.Path)
 		}
 		s.set(u, states.TaskReverted, r.Intention)
@@ -52,9 +53,9 @@ func (s *Scheduler) completed(ev Event) {
 	case ev.Failure != nil:
 		s.executionFailed(u, ev.Failure)
 	default:
-		r.Result, r.Ended = ev.Result, flow.EndValue
+		r.Result, r.Ended = ev.Result, grow.EndValue
 		if ev.continued {
-			r.Ended = flow.EndContinued
+			r.Ended = grow.EndContinued
 		}
 		s.setFailure(u, nil)
 		if u.IsRetry() {
@@ -73,7 +74,7 @@ func isNull(v atom.Value) bool { return string(v) == string(atom.Null) }
 func (s *Scheduler) executionFailed(u *Unit, f *atom.Failure) {
 	r := &u.Rec
 	f = r.ofExecution(f)
-	r.Ended = flow.EndFailure
+	r.Ended = grow.EndFailure
 	if f.Code == atom.CodeCancelled {
 		u.takeBack()
 	}

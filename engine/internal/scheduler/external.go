@@ -2,12 +2,12 @@ package scheduler
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
 // Another party may end an atom: the party that has its token, or its child run. The atom is then RUNNING, its end
-// mark is flow.EndDeferred, and only its record is kept.
+// mark is grow.EndDeferred, and only its record is kept.
 
 // revertDeferred records that another party ends a revert. This is not stored: a process that resumes the run
 // starts the revert again and finds the existing token.
@@ -39,7 +39,7 @@ func (ev *Event) late() bool {
 }
 
 // Awaits reports whether another party ends the atom.
-func (r *Record) Awaits() bool { return r.State == states.TaskRunning && r.Ended == flow.EndDeferred }
+func (r *Record) Awaits() bool { return r.State == states.TaskRunning && r.Ended == grow.EndDeferred }
 
 // deferred records that the call of an atom has ended, but not the atom.
 func (s *Scheduler) deferred(ev Event) {
@@ -56,7 +56,7 @@ func (s *Scheduler) deferred(ev Event) {
 		return
 	}
 	s.inFlight.busy--
-	u.executing, u.Rec.Ended = false, flow.EndDeferred
+	u.executing, u.Rec.Ended = false, grow.EndDeferred
 	s.waitExternal(u)
 	if ev.Reports() && !n.stopped {
 		u.Rec.Result = ev.Result
@@ -88,19 +88,19 @@ func (ev *Event) Reports() bool {
 // language answers, the record of the node contains the task's return value as its result.
 func (s *Scheduler) reportCall(n *Node) {
 	if n.Rec.Result != nil {
-		s.queueAsk(n.Scope, n, flow.Cause{
-			Kind: flow.Called, Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt), Result: n.Rec.Result,
-			Run: n.Spec.Kind == flow.Nested,
+		s.queueAsk(n.Scope, n, grow.Cause{
+			Kind: grow.Called, Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt), Result: n.Rec.Result,
+			Run: n.Spec.Kind == grow.Nested,
 		})
 	}
 }
 
 // noted stores the note of a language for a node that continues.
-func (s *Scheduler) noted(n *Node, kind flow.CauseKind, note atom.Value) {
-	if note == nil && kind != flow.Called {
+func (s *Scheduler) noted(n *Node, kind grow.CauseKind, note atom.Value) {
+	if note == nil && kind != grow.Called {
 		return
 	}
-	if kind == flow.Called && n.Rec.State == states.TaskRunning { // otherwise it has ended before the answer
+	if kind == grow.Called && n.Rec.State == states.TaskRunning { // otherwise it has ended before the answer
 		n.Rec.Result = nil
 	}
 	if note != nil {
@@ -134,7 +134,7 @@ func (s *Scheduler) awaitExternal(begin *Command) {
 	if r.State != states.TaskRunning {
 		r.Attempt++
 	}
-	r.Ended = flow.EndDeferred
+	r.Ended = grow.EndDeferred
 	s.waitExternal(u)
 	// First, because the time limit of the wait, and the child run, must exist when the wait starts.
 	begin.Rec = *r
@@ -149,15 +149,15 @@ func (s *Scheduler) awaitExternal(begin *Command) {
 // awaitNode starts a node that makes no call.
 func (s *Scheduler) awaitNode(n *Node) {
 	n.Rec.Attempt++
-	n.Rec.Ended, n.Rec.Result, n.byToken = flow.EndDeferred, nil, false
-	if n.Spec.Kind == flow.Nested && n.Spec.Report { // the language is told that the child run exists
+	n.Rec.Ended, n.Rec.Result, n.byToken = grow.EndDeferred, nil, false
+	if n.Spec.Kind == grow.Nested && n.Spec.Report { // the language is told that the child run exists
 		n.Rec.Result = atom.Null
 	}
 	n.Rec.clearDue()
 	s.setNode(n, states.TaskRunning)
 	s.waitExternal(&n.Unit)
 	op := Await
-	if n.Spec.Kind == flow.Nested {
+	if n.Spec.Kind == grow.Nested {
 		op = Spawn
 	}
 	s.emit(Command{Op: op, Unit: &n.Unit, Rec: n.Rec})

@@ -6,6 +6,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -81,10 +82,10 @@ func endedFromOutside(t *testing.T, root flow.Node, event scheduler.Event, at in
 					Kind: scheduler.Completed, Unit: c.Unit, Revert: c.Op == scheduler.Revert, Result: atom.Null,
 				})
 			case scheduler.AskLanguage:
-				growth := &flow.Growth{End: &flow.End{Value: atom.Null}}
-				if c.Cause.Kind != flow.Begin && c.Cause.Kind != flow.Ended {
-					growth.End.Cancelled = c.Cause.Kind == flow.Stopped
-					growth.End.TimedOut = c.Cause.Kind == flow.Overdue
+				growth := &grow.Growth{End: &grow.End{Value: atom.Null}}
+				if c.Cause.Kind != grow.Begin && c.Cause.Kind != grow.Ended {
+					growth.End.Cancelled = c.Cause.Kind == grow.Stopped
+					growth.End.TimedOut = c.Cause.Kind == grow.Overdue
 					growth.End.Failure = &atom.Failure{Code: "Stopped"}
 				}
 				waiting = append(waiting, scheduler.Event{Kind: scheduler.Grown, Growth: growth})

@@ -3,7 +3,7 @@ package scheduler
 import (
 	"slices"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
 )
@@ -17,7 +17,7 @@ func (s *Scheduler) fillFork(n *Node) {
 	if upTo := n.allowed(); upTo > n.upTo {
 		n.upTo = upTo
 		s.growth.asks = append(s.growth.asks, ask{
-			scope: n.Scope, node: n, cause: flow.Cause{Attempt: int(n.Rec.Attempt)},
+			scope: n.Scope, node: n, cause: grow.Cause{Attempt: int(n.Rec.Attempt)},
 			upTo: upTo,
 		})
 	}
@@ -44,7 +44,7 @@ func (s *Scheduler) beginChild(n *Node) ask {
 	s.growth.alive++
 	n.children = append(n.children, c)
 	s.write(c.Unit)
-	return ask{scope: c, cause: flow.Cause{Kind: flow.Begin}}
+	return ask{scope: c, cause: grow.Cause{Kind: grow.Begin}}
 }
 
 // childPath returns the path of a fork's child. Children of different attempts have different paths.
@@ -55,7 +55,7 @@ func ChildPath(fork string, attempt, i int) string { return nodepath.Child(fork,
 
 // noteEnd stores in the result of an open fork what its language is told about the child that decided the fork's
 // end, or that ended last.
-func (s *Scheduler) noteEnd(fork *Node, end *flow.End) {
+func (s *Scheduler) noteEnd(fork *Node, end *grow.End) {
 	if fork.decided || string(fork.Rec.Result) == string(end.Note) {
 		return
 	}
@@ -65,7 +65,7 @@ func (s *Scheduler) noteEnd(fork *Node, end *flow.End) {
 
 // tell counts the end of a child.
 func (n *Node) tell(c *Scope) {
-	if c.Rec.Ended != flow.EndFailure {
+	if c.Rec.Ended != grow.EndFailure {
 		n.results[c.Index] = c.Rec.Result
 		n.joined += int64(len(c.Rec.Result))
 		n.done++
@@ -114,11 +114,11 @@ func (s *Scheduler) joinFork(n *Node) {
 		s.setNode(n, states.TaskCancelled)
 		s.left(n.Scope)
 	case n.failedAt >= 0:
-		n.Rec.Failure, n.Rec.Ended = n.failure, flow.EndFailure
+		n.Rec.Failure, n.Rec.Ended = n.failure, grow.EndFailure
 		s.setNode(n, states.TaskFailure)
 		s.nodeEnded(n)
 	case n.won():
-		n.Rec.Ended = flow.EndValue
+		n.Rec.Ended = grow.EndValue
 		s.setNode(n, states.TaskSuccess)
 		s.nodeEnded(n)
 	}

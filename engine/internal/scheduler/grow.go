@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -26,17 +26,17 @@ func (s *Scheduler) beginGrowing() {
 func (s *Scheduler) takeUp(scope *Scope) {
 	switch {
 	case !scope.begun && scope.Parent == nil:
-		s.queueAsk(scope, nil, flow.Cause{Kind: flow.Begin, Input: s.whole})
+		s.queueAsk(scope, nil, grow.Cause{Kind: grow.Begin, Input: s.whole})
 		return
 	case !scope.begun:
-		s.queueAsk(scope, nil, flow.Cause{Kind: flow.Begin})
+		s.queueAsk(scope, nil, grow.Cause{Kind: grow.Begin})
 		return
 	case scope.ending != nil:
 		s.stop(scope)
 		return
 	}
 	if s.wantsMore(scope) {
-		s.queueAsk(scope, nil, flow.Cause{Kind: flow.Continue})
+		s.queueAsk(scope, nil, grow.Cause{Kind: grow.Continue})
 	}
 	s.askReopened(scope)
 	u := scope.undoing
@@ -53,7 +53,7 @@ func (s *Scheduler) takeUp(scope *Scope) {
 }
 
 // grown applies the answer of a language.
-func (s *Scheduler) grown(g *flow.Growth) {
+func (s *Scheduler) grown(g *grow.Growth) {
 	q := s.growth.asking
 	s.growth.asking = ask{}
 	scope := q.scope
@@ -67,14 +67,14 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	if len(g.Events) > 0 || g.Untold > 0 {
 		s.emit(Command{Op: Emit, Scope: scope, Detail: &Detail{Events: g.Events, Untold: g.Untold}})
 	}
-	if q.cause.Kind == flow.Stopped { // the language was told, and cannot change that
+	if q.cause.Kind == grow.Stopped { // the language was told, and cannot change that
 		s.tell(scope, g)
 		s.beginDetached(scope, g.Add)
 		s.endSpared(scope, g.Leave)
-		s.endScope(scope, &flow.End{Failure: s.stopReason.pendingFailure})
+		s.endScope(scope, &grow.End{Failure: s.stopReason.pendingFailure})
 		return
 	}
-	if q.cause.Kind == flow.Undone || q.cause.Kind == flow.UndoFailed {
+	if q.cause.Kind == grow.Undone || q.cause.Kind == grow.UndoFailed {
 		scope.undoing = nil
 	}
 	s.remember(&q, g)
@@ -85,7 +85,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	}
 	s.tell(scope, g)
 	s.askPerson(scope, g)
-	if q.cause.Kind == flow.Overdue {
+	if q.cause.Kind == grow.Overdue {
 		s.endSpared(scope, g.Leave)
 	}
 	s.changeNodes(scope, g)
@@ -93,7 +93,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 }
 
 // changeNodes drops, adds and leaves the nodes that an answer names.
-func (s *Scheduler) changeNodes(scope *Scope, g *flow.Growth) {
+func (s *Scheduler) changeNodes(scope *Scope, g *grow.Growth) {
 	for _, name := range g.Drop {
 		if n := scope.open[name]; n != nil && !n.stopped {
 			s.dropNode(n)
@@ -113,7 +113,7 @@ func (s *Scheduler) changeNodes(scope *Scope, g *flow.Growth) {
 }
 
 // conclude does what an answer wants when its nodes have changed: it ends the flow, undoes a part of it, or asks again.
-func (s *Scheduler) conclude(q *ask, g *flow.Growth) {
+func (s *Scheduler) conclude(q *ask, g *grow.Growth) {
 	scope := q.scope
 	switch {
 	case scope.ending != nil: // one of the nodes could not be added
@@ -131,7 +131,7 @@ func (s *Scheduler) conclude(q *ask, g *flow.Growth) {
 		scope.leave(q.node, g.End)
 		s.endScope(scope, g.End)
 	case g.More != nil:
-		s.queueAsk(scope, nil, flow.Cause{Kind: flow.Continue})
+		s.queueAsk(scope, nil, grow.Cause{Kind: grow.Continue})
 	case len(scope.open) == 0 && !g.Listen:
 		s.endScope(scope, impossible(scope.Path, fmt.Sprintf("answered %q of %q with nothing to wait for", q.cause.Kind,
 			q.cause.Name)))
@@ -139,13 +139,13 @@ func (s *Scheduler) conclude(q *ask, g *flow.Growth) {
 }
 
 // advanceNode applies what an answer says about the node that its question concerned.
-func (s *Scheduler) advanceNode(node *Node, kind flow.CauseKind, g *flow.Growth) {
+func (s *Scheduler) advanceNode(node *Node, kind grow.CauseKind, g *grow.Growth) {
 	switch {
-	case kind == flow.Taken, kind == flow.Called:
+	case kind == grow.Taken, kind == grow.Called:
 		s.noted(node, kind, g.Note)
-	case g.Again != nil && kind == flow.Reopened:
+	case g.Again != nil && kind == grow.Reopened:
 		s.startOver(node, g.Again)
-	case kind == flow.Reopened:
+	case kind == grow.Reopened:
 		s.leaveEnded(node)
 	case g.Again != nil && node.Rec.State == states.TaskFailure:
 		s.again(node, g.Again)
@@ -155,7 +155,7 @@ func (s *Scheduler) advanceNode(node *Node, kind flow.CauseKind, g *flow.Growth)
 }
 
 // tell emits what an answer sets and sends outside its flow.
-func (s *Scheduler) tell(scope *Scope, g *flow.Growth) {
+func (s *Scheduler) tell(scope *Scope, g *grow.Growth) {
 	if len(g.Labels) > 0 {
 		s.emit(Command{Op: Label, Detail: &Detail{Labels: g.Labels}})
 	}
@@ -165,7 +165,7 @@ func (s *Scheduler) tell(scope *Scope, g *flow.Growth) {
 }
 
 // askPerson emits that a person must decide about the run, or need not any longer.
-func (s *Scheduler) askPerson(scope *Scope, g *flow.Growth) {
+func (s *Scheduler) askPerson(scope *Scope, g *grow.Growth) {
 	if g.Person == nil || g.End != nil || scope.Parent != nil {
 		return
 	}
@@ -177,10 +177,10 @@ func (s *Scheduler) askPerson(scope *Scope, g *flow.Growth) {
 }
 
 // beginDetached begins the runs that a language wants although its own run was ended from outside.
-func (s *Scheduler) beginDetached(scope *Scope, specs []flow.Spec) {
+func (s *Scheduler) beginDetached(scope *Scope, specs []grow.Spec) {
 	for i := range specs {
 		spec := &specs[i]
-		if _, taken := scope.open[spec.Name]; taken || spec.Kind != flow.Nested || spec.Child == nil || !spec.Child.Detached {
+		if _, taken := scope.open[spec.Name]; taken || spec.Kind != grow.Nested || spec.Child == nil || !spec.Child.Detached {
 			continue
 		}
 		s.startNode(s.newNode(scope, *spec))
@@ -188,20 +188,20 @@ func (s *Scheduler) beginDetached(scope *Scope, specs []flow.Spec) {
 }
 
 // impossible returns the end of a flow whose language gave an answer that cannot be applied.
-func impossible(path, how string) *flow.End {
-	return &flow.End{Failure: &atom.Failure{Atom: path, Code: atom.CodeLanguage, Message: "the flow's language " + how}}
+func impossible(path, how string) *grow.End {
+	return &grow.End{Failure: &atom.Failure{Atom: path, Code: atom.CodeLanguage, Message: "the flow's language " + how}}
 }
 
 // remember stores what an answer changes in its scope.
-func (s *Scheduler) remember(q *ask, g *flow.Growth) {
+func (s *Scheduler) remember(q *ask, g *grow.Growth) {
 	scope, r := q.scope, &q.scope.Rec
 	changed := string(r.Result) != string(g.More)
 	r.Result = g.More
-	if r.Ended == flow.EndUndoing || r.Ended == flow.EndLeft && g.End == nil ||
-		r.Ended == flow.EndReopened && q.node == nil {
-		r.Ended, changed = flow.EndNone, true
+	if r.Ended == grow.EndUndoing || r.Ended == grow.EndLeft && g.End == nil ||
+		r.Ended == grow.EndReopened && q.node == nil {
+		r.Ended, changed = grow.EndNone, true
 	}
-	if q.cause.Kind == flow.Overdue && g.End == nil { // the flow continues without what was cancelled
+	if q.cause.Kind == grow.Overdue && g.End == nil { // the flow continues without what was cancelled
 		scope.left = nil
 	}
 	if g.Memory != nil {
@@ -212,22 +212,22 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 		s.root.Memory = g.Outer
 		s.emit(Command{Op: Remember, Detail: &Detail{Memory: g.Outer}})
 	}
-	if scope.Parent == nil && (g.Memory != nil || q.cause.Kind == flow.Begin) {
+	if scope.Parent == nil && (g.Memory != nil || q.cause.Kind == grow.Begin) {
 		s.emit(Command{Op: Remember, Detail: &Detail{Memory: scope.Memory}})
 	}
 	switch {
-	case q.cause.Kind == flow.Begin && scope.Parent != nil:
+	case q.cause.Kind == grow.Begin && scope.Parent != nil:
 		scope.begun = true
 		s.setScope(scope, states.TaskRunning)
 		return
-	case q.cause.Kind == flow.Begin, q.cause.Kind == flow.Reopened && scope.Parent == nil:
+	case q.cause.Kind == grow.Begin, q.cause.Kind == grow.Reopened && scope.Parent == nil:
 		scope.begun = true
 		if !g.Deadline.IsZero() {
 			r.setExtra(func(x *RecordExtra) { x.Due = g.Deadline })
 			s.emit(Command{Op: Deadline, Detail: &Detail{Due: g.Deadline}})
 			changed = true
 		}
-	case q.cause.Kind == flow.Overdue && (g.End == nil || !g.End.TimedOut):
+	case q.cause.Kind == grow.Overdue && (g.End == nil || !g.End.TimedOut):
 		r.clearDue()
 		changed = true
 	}
@@ -237,7 +237,7 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 }
 
 // add creates a node and starts it.
-func (s *Scheduler) add(scope *Scope, spec flow.Spec) {
+func (s *Scheduler) add(scope *Scope, spec grow.Spec) {
 	if scope.ending != nil {
 		return
 	}
@@ -254,7 +254,7 @@ func (s *Scheduler) add(scope *Scope, spec flow.Spec) {
 }
 
 // newNode opens a node in a scope.
-func (s *Scheduler) newNode(scope *Scope, spec flow.Spec) *Node {
+func (s *Scheduler) newNode(scope *Scope, spec grow.Spec) *Node {
 	s.growth.serial++
 	s.growth.alive++
 	n := nodeOf(scope, scope.Inside(spec.Name), &spec, &Record{})

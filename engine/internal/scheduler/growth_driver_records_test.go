@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -70,7 +70,7 @@ func (g *gardener) flush() {
 }
 
 // checkUndone checks that the parts that a flow wanted undone are undone.
-func (g *gardener) checkUndone(ask *flow.Ask) {
+func (g *gardener) checkUndone(ask *grow.Ask) {
 	step := decode[toyFlow](ask.Memory).Steps[decode[toyNote](ask.Cause.Note).At]
 	for _, path := range slices.Backward(g.pushed) {
 		rest, mine := strings.CutPrefix(path, ask.Path+"/")
@@ -93,7 +93,7 @@ func (g *gardener) checkUndone(ask *flow.Ask) {
 // checkNote checks that a join receives the note of the child that decided it.
 func (g *gardener) checkNote(c *scheduler.Command) {
 	note, attempt := decode[string](c.Cause.EndNote), int(c.Unit.Rec.Attempt)
-	if want := scheduler.ChildPath(c.Unit.Path, attempt, c.Cause.Index); c.Cause.Kind == flow.JoinFailed && note != want {
+	if want := scheduler.ChildPath(c.Unit.Path, attempt, c.Cause.Index); c.Cause.Kind == grow.JoinFailed && note != want {
 		g.tb.Errorf("%q failed by the child noted %q, want %q", c.Unit.Path, note, want)
 	}
 	if want := strings.TrimSuffix(scheduler.ChildPath(c.Unit.Path, attempt, 0), "0]"); !strings.HasPrefix(note, want) {

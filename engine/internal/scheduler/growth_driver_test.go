@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -25,8 +26,8 @@ type gardener struct {
 	own     bool // a call that is cancelled has always ended before
 	pick    func(n int) int
 	defers  func() bool         // whether a question is answered later; nil is never
-	asked   func(c *flow.Cause) // sees every question to the language
-	lang    flow.Language
+	asked   func(c *grow.Cause) // sees every question to the language
+	lang    grow.Language
 	input   atom.Value
 	plan    *flow.Plan
 	sched   *scheduler.Scheduler
@@ -239,7 +240,7 @@ func (g *gardener) more() *scheduler.Event {
 func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 	switch c.Op {
 	case scheduler.Write, scheduler.Notify:
-		if n := c.Unit.Node; n != nil && c.Op == scheduler.Notify && c.To == states.TaskRunning && n.Spec.Kind != flow.Timer && n.Spec.Due.After(g.now) {
+		if n := c.Unit.Node; n != nil && c.Op == scheduler.Notify && c.To == states.TaskRunning && n.Spec.Kind != grow.Timer && n.Spec.Due.After(g.now) {
 			g.tb.Errorf("%s began %v too early", n.Path, n.Spec.Due.Sub(g.now))
 		}
 		g.keep(*c)
@@ -315,14 +316,14 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 }
 
 func (g *gardener) ask(c *scheduler.Command) *scheduler.Event {
-	ask := &flow.Ask{Path: c.Scope.Path, Index: c.Scope.Index, Memory: c.Scope.Memory, Cause: *c.Cause, Now: g.now}
+	ask := &grow.Ask{Path: c.Scope.Path, Index: c.Scope.Index, Memory: c.Scope.Memory, Cause: *c.Cause, Now: g.now}
 	if fork := c.Scope.Parent; fork != nil {
 		ask.Shared = fork.Spec.Group.Shared
 	}
-	if k := c.Cause.Kind; k == flow.JoinFailed || k == flow.Joined && len(c.Cause.Results) > 0 {
+	if k := c.Cause.Kind; k == grow.JoinFailed || k == grow.Joined && len(c.Cause.Results) > 0 {
 		g.checkNote(c)
 	}
-	if _, is := g.lang.(toy); is && c.Cause.Kind == flow.Undone {
+	if _, is := g.lang.(toy); is && c.Cause.Kind == grow.Undone {
 		g.checkUndone(ask)
 	}
 	if g.defers != nil && g.defers() {
@@ -332,7 +333,7 @@ func (g *gardener) ask(c *scheduler.Command) *scheduler.Event {
 	if g.asked != nil {
 		g.asked(c.Cause)
 	}
-	if g.asks++; g.asks == g.limitAt && c.Cause.Kind != flow.Stopped {
+	if g.asks++; g.asks == g.limitAt && c.Cause.Kind != grow.Stopped {
 		g.limited = true
 		return &scheduler.Event{Kind: scheduler.Exceeded, Failure: exceeded}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -228,30 +228,30 @@ func TestAborted(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		program toyFlow
-		kind    flow.CauseKind
+		kind    grow.CauseKind
 		of      string
 		want    []string
 	}{
 		{
 			"a child failed", chain(fork("f", chain(work("x"), failing("y", 9, 0)), chain(pause("t", time.Hour)), chain(inner))),
-			flow.JoinFailed, "f",
+			grow.JoinFailed, "f",
 			[]string{"f[1]/t", "f[2]/g", "f[2]/g[0]/u", "f[2]/g[1]/w"},
 		},
 		{
 			"a child of a child failed", chain(fork("f", chain(fork("e", chain(failing("y", 9, 0)), chain(inner))))),
-			flow.JoinFailed, "e",
+			grow.JoinFailed, "e",
 			[]string{"f[0]/e[1]/g", "f[0]/e[1]/g[0]/u", "f[0]/e[1]/g[1]/w"},
 		},
 		{
 			"a child fails while others execute", chain(fork("f", chain(failing("y", 9, 0)), chain(work("x")),
 				chain(fork("g", chain(work("v")), chain(work("w")))))),
-			flow.JoinFailed, "f",
+			grow.JoinFailed, "f",
 			[]string{"f[1]/x", "f[2]/g", "f[2]/g[0]/v", "f[2]/g[1]/w"},
 		},
 		{
 			"overdue",
 			toyFlow{Deadline: time.Minute, Steps: []toyStep{fork("f", chain(pause("t", time.Hour)), chain(pause("u", time.Hour)))}},
-			flow.Overdue, "",
+			grow.Overdue, "",
 			[]string{"f", "f[0]/t", "f[1]/u"},
 		},
 	} {
@@ -261,7 +261,7 @@ func TestAborted(t *testing.T) {
 				g := newGardener(t, c.program)
 				g.each, g.own, g.crashAt = at%4 < 2, at%2 == 0, at/4
 				var got, accepted []string
-				g.asked = func(cause *flow.Cause) {
+				g.asked = func(cause *grow.Cause) {
 					if cause.Kind == c.kind && cause.Name == c.of {
 						got, accepted = cause.Aborted, cause.Accepted
 					}
@@ -271,7 +271,7 @@ func TestAborted(t *testing.T) {
 					t.Errorf("crash after commit %d (-want +got):\n%s", g.crashAt, diff)
 				}
 				for _, path := range got {
-					ended := g.nodes[path].Rec.Ended != flow.EndNone
+					ended := g.nodes[path].Rec.Ended != grow.EndNone
 					if slices.Contains(accepted, path) != ended {
 						t.Errorf("crash after commit %d: %s ended: %t, accepted are %v", g.crashAt, path, ended, accepted)
 					}
@@ -282,10 +282,10 @@ func TestAborted(t *testing.T) {
 }
 
 // answers is a language that gives one answer to a cause of each kind.
-type answers map[flow.CauseKind]flow.Growth
+type answers map[grow.CauseKind]grow.Growth
 
-func (a answers) Grow(ask *flow.Ask) flow.Growth       { return a[ask.Cause.Kind] }
-func (answers) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+func (a answers) Grow(ask *grow.Ask) grow.Growth       { return a[ask.Cause.Kind] }
+func (answers) Undo(*grow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 
 // TestImpossibleAnswers shows that a flow fails whose language gives an answer
 // that cannot be followed.
@@ -293,11 +293,11 @@ func (answers) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 // Guarantee (G8): A language's impossible answer, of three tested, fails the flow with that reason.
 func TestImpossibleAnswers(t *testing.T) {
 	t.Parallel()
-	one := []flow.Spec{{Name: "a"}}
+	one := []grow.Spec{{Name: "a"}}
 	for want, lang := range map[string]answers{
 		`the flow's language answered "begin" of "" with nothing to wait for`:  {},
-		`the flow's language answered "ended" of "a" with nothing to wait for`: {flow.Begin: {Add: one}},
-		`the flow's language added two nodes of one name`:                      {flow.Begin: {Add: []flow.Spec{{Name: "a"}, {Name: "a"}}}},
+		`the flow's language answered "ended" of "a" with nothing to wait for`: {grow.Begin: {Add: one}},
+		`the flow's language added two nodes of one name`:                      {grow.Begin: {Add: []grow.Spec{{Name: "a"}, {Name: "a"}}}},
 	} {
 		g := newGardener(t, toyFlow{})
 		g.lang = lang

@@ -3,7 +3,7 @@ package scheduler
 import (
 	"slices"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // later takes back the open question, or the part of a wave that has not started, so that other events may come.
@@ -46,7 +46,7 @@ func (s *Scheduler) MustTell() bool {
 
 // received reports whether a question is about something that the run has received.
 func (q *ask) received() bool {
-	ended := q.cause.Kind == flow.Ended || q.cause.Kind == flow.Failed
+	ended := q.cause.Kind == grow.Ended || q.cause.Kind == grow.Failed
 	return q.message > 0 || ended && q.node != nil && q.node.byToken
 }
 

@@ -8,15 +8,15 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // waiters is a language whose flow waits for many timers at once.
 type waiters struct{ answers }
 
-func (waiters) Grow(ask *flow.Ask) (g flow.Growth) {
+func (waiters) Grow(ask *grow.Ask) (g grow.Growth) {
 	for i := range 10_000 {
-		g.Add = append(g.Add, flow.Spec{Name: strconv.Itoa(i), Kind: flow.Timer, Due: ask.Now.Add(time.Hour)})
+		g.Add = append(g.Add, grow.Spec{Name: strconv.Itoa(i), Kind: grow.Timer, Due: ask.Now.Add(time.Hour)})
 	}
 	return g
 }
@@ -24,12 +24,12 @@ func (waiters) Grow(ask *flow.Ask) (g flow.Growth) {
 // caller is a language whose flow makes one call that another party ends. It is told of the call, and of the end.
 type caller struct{ answers }
 
-func (caller) Grow(ask *flow.Ask) (g flow.Growth) {
+func (caller) Grow(ask *grow.Ask) (g grow.Growth) {
 	switch ask.Cause.Kind {
-	case flow.Begin:
-		g.Add = []flow.Spec{{Name: "call", Task: "call", Report: true, Token: "token"}}
-	case flow.Ended:
-		g.End = &flow.End{}
+	case grow.Begin:
+		g.Add = []grow.Spec{{Name: "call", Task: "call", Report: true, Token: "token"}}
+	case grow.Ended:
+		g.End = &grow.End{}
 	default:
 	}
 	return g
@@ -52,7 +52,7 @@ func TestLateReport(t *testing.T) {
 				case c.Op == scheduler.AskLanguage && postpone:
 					ev, asked = scheduler.Event{Kind: scheduler.Later}, true
 				case c.Op == scheduler.AskLanguage:
-					growth := g.lang.Grow(&flow.Ask{Now: g.now, Cause: *c.Cause})
+					growth := g.lang.Grow(&grow.Ask{Now: g.now, Cause: *c.Cause})
 					ev, asked = scheduler.Event{Kind: scheduler.Grown, Growth: &growth}, true
 				case c.Op == scheduler.Execute:
 					node = c.Unit
@@ -87,7 +87,7 @@ func TestPostponedCosts(t *testing.T) {
 		for i := range cmds {
 			switch c := &cmds[i]; c.Op {
 			case scheduler.AskLanguage:
-				growth := g.lang.Grow(&flow.Ask{Now: g.now})
+				growth := g.lang.Grow(&grow.Ask{Now: g.now})
 				ev = scheduler.Event{Kind: scheduler.Grown, Growth: &growth}
 			case scheduler.Wait:
 				units = append(units, c.Unit)

@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -13,7 +13,7 @@ import (
 // unsettled reports whether it is not known yet what the run of a node that nothing reverts has done.
 func (n *Node) unsettled() bool {
 	return n.Spec.Undo.Stays && n.BeginsRun() && !n.Spec.Child.Detached && n.mayHaveEffect() &&
-		n.Rec.Ended != flow.EndValue
+		n.Rec.Ended != grow.EndValue
 }
 
 // mayHaveEffect reports whether the node had its effect, or may have had it.
@@ -37,7 +37,7 @@ func (s *Scheduler) runKnown(ev *Event) {
 	s.unwaitExternal(&n.Unit)
 	if ev.Untaken {
 		n.Rec.didNothing(n.Path)
-		n.Rec.Ended = flow.EndHandled
+		n.Rec.Ended = grow.EndHandled
 	}
 	s.pass(n)
 	scope := n.Scope
@@ -55,8 +55,8 @@ func (s *Scheduler) runKnown(ev *Event) {
 func (n *Node) reverted(ev *Event) {
 	n.Rec.setExtra(func(x *RecordExtra) { x.RevertResult, x.RevertFailure = ev.Result, nil })
 	if ev.Untaken {
-		n.Rec.Ended = flow.EndFailure
+		n.Rec.Ended = grow.EndFailure
 		n.Rec.didNothing(n.Path)
-		n.Rec.Ended = flow.EndHandled
+		n.Rec.Ended = grow.EndHandled
 	}
 }

@@ -2,7 +2,7 @@ package scheduler
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -42,10 +42,10 @@ func (s *Scheduler) listen(scope *Scope, on bool) {
 	r := &s.root.Rec
 	if on {
 		s.inFlight.waits++
-		r.Ended = flow.EndDeferred
+		r.Ended = grow.EndDeferred
 	} else {
 		s.inFlight.waits--
-		r.Ended = flow.EndNone
+		r.Ended = grow.EndNone
 	}
 	s.write(scope.Unit)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -14,7 +14,7 @@ import (
 type Loaded struct {
 	Path    string
 	Rec     Record
-	Spec    *flow.Spec // of grown tasks, timers and forks
+	Spec    *grow.Spec // of grown tasks, timers and forks
 	Child   bool       // the record is a fork's child, with Memory and Parent
 	Parent  string     // path of the fork
 	Index   int
@@ -127,7 +127,7 @@ func (s *Scheduler) loadGrown(records []Loaded, reopens bool) {
 		scope.open[l.Spec.Name] = n
 		s.growth.alive++
 		n.weigh(s)
-		if l.Spec.Kind == flow.Fork {
+		if l.Spec.Kind == grow.Fork {
 			n.results = make([]atom.Value, l.Spec.Group.Count)
 			forks[l.Path] = n
 		}

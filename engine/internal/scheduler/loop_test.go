@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -15,19 +16,19 @@ import (
 type loop int
 
 // Grow counts in the memory of the flow.
-func (l loop) Grow(ask *flow.Ask) flow.Growth {
+func (l loop) Grow(ask *grow.Ask) grow.Growth {
 	n, _ := strconv.Atoi(ask.Memory.String())
 	if n == int(l) {
-		return flow.Growth{End: &flow.End{Value: atom.Null}}
+		return grow.Growth{End: &grow.End{Value: atom.Null}}
 	}
-	return flow.Growth{
+	return grow.Growth{
 		Memory: atom.FromJSON(strconv.AppendInt(nil, int64(n+1), 10)),
-		Add:    []flow.Spec{{Name: "s" + strconv.Itoa(n), Task: "t", Undo: &flow.Undo{Task: "u"}}},
+		Add:    []grow.Spec{{Name: "s" + strconv.Itoa(n), Task: "t", Undo: &grow.Undo{Task: "u"}}},
 	}
 }
 
 // Undo gives an undo nothing.
-func (loop) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+func (loop) Undo(*grow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 
 // spinLoop runs a growing flow and keeps nothing of it.
 func spinLoop(tb testing.TB, l loop, each func(n int)) {
@@ -40,7 +41,7 @@ func spinLoop(tb testing.TB, l loop, each func(n int)) {
 		for i := range cmds {
 			switch c := &cmds[i]; c.Op {
 			case scheduler.AskLanguage:
-				growth := l.Grow(&flow.Ask{Index: -1, Memory: c.Scope.Memory, Cause: *c.Cause})
+				growth := l.Grow(&grow.Ask{Index: -1, Memory: c.Scope.Memory, Cause: *c.Cause})
 				ev = scheduler.Event{Kind: scheduler.Grown, Growth: &growth}
 			case scheduler.Execute:
 				ev = scheduler.Event{Kind: scheduler.Completed, Unit: c.Unit, Result: atom.Null}

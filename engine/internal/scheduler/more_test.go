@@ -8,26 +8,26 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // goingOn is a language that asks for more when one task has ended, and waits for nothing
 // when another has.
 type goingOn struct{ holding }
 
-func (goingOn) Grow(ask *flow.Ask) flow.Growth {
-	var g flow.Growth
+func (goingOn) Grow(ask *grow.Ask) grow.Growth {
+	var g grow.Growth
 	switch c := &ask.Cause; {
-	case c.Kind == flow.Begin:
-		g = flow.Growth{Add: []flow.Spec{{Name: "a"}, {Name: "b"}}, Memory: atom.Null}
-	case c.Kind == flow.Continue:
-		g = flow.Growth{Add: []flow.Spec{{Name: decode[string](c.Note)}}}
+	case c.Kind == grow.Begin:
+		g = grow.Growth{Add: []grow.Spec{{Name: "a"}, {Name: "b"}}, Memory: atom.Null}
+	case c.Kind == grow.Continue:
+		g = grow.Growth{Add: []grow.Spec{{Name: decode[string](c.Note)}}}
 	case c.Name == "a":
-		g = flow.Growth{More: atom.MustEncode("c")}
+		g = grow.Growth{More: atom.MustEncode("c")}
 	case c.Name == "c":
-		g = flow.Growth{End: &flow.End{Value: c.Result}}
+		g = grow.Growth{End: &grow.End{Value: c.Result}}
 	}
-	g.Events = []flow.Event{{Name: ask.Cause.Kind.String() + " " + ask.Cause.Name}}
+	g.Events = []grow.Event{{Name: ask.Cause.Kind.String() + " " + ask.Cause.Name}}
 	return g
 }
 
@@ -42,7 +42,7 @@ func TestMoreComesFirst(t *testing.T) {
 				g := newGardener(t, toyFlow{})
 				g.lang, g.each, g.stopAt, g.crashAt = goingOn{}, each, stop, crash
 				last := ""
-				g.asked = func(c *flow.Cause) {
+				g.asked = func(c *grow.Cause) {
 					if last == "a" && c.Name == "b" {
 						t.Errorf("each %t, suspended after commit %d, crash after %d: it hears of b, and wants more", each, stop, crash)
 					}
@@ -72,11 +72,11 @@ func TestStoppedNotAskedAbout(t *testing.T) {
 	g := newGardener(t, toyFlow{Deadline: time.Minute, Steps: []toyStep{work("a"), work("b")}})
 	asks := 0
 	g.defers = func() bool { asks++; return asks == 2 }
-	var got []flow.CauseKind
-	g.asked = func(c *flow.Cause) { got = append(got, c.Kind) }
+	var got []grow.CauseKind
+	g.asked = func(c *grow.Cause) { got = append(got, c.Kind) }
 	g.play()
 	g.check()
-	if diff := cmp.Diff([]flow.CauseKind{flow.Begin, flow.Overdue}, got); diff != "" {
+	if diff := cmp.Diff([]grow.CauseKind{grow.Begin, grow.Overdue}, got); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"a"}, g.undone); diff != "" || g.over.PendingOutcome != scheduler.PendingTimedOut {
@@ -91,15 +91,15 @@ func TestOverdueWhileEnding(t *testing.T) {
 	for crash := 0; ; crash++ {
 		g := newGardener(t, toyFlow{})
 		g.lang = answers{
-			flow.Begin: {Add: []flow.Spec{{Name: "a"}, {Name: "b"}}, Memory: atom.Null, Deadline: g.now.Add(time.Minute)},
-			flow.Ended: {End: &flow.End{Cancelled: true, Failure: &atom.Failure{Code: "Enough"}}},
+			grow.Begin: {Add: []grow.Spec{{Name: "a"}, {Name: "b"}}, Memory: atom.Null, Deadline: g.now.Add(time.Minute)},
+			grow.Ended: {End: &grow.End{Cancelled: true, Failure: &atom.Failure{Code: "Enough"}}},
 		}
 		g.crashAt = crash
 		g.process()
 		if crash > 0 && !g.crashed {
 			return
 		}
-		if ending := g.atom.Ended == flow.EndFailure; g.dead && ending {
+		if ending := g.atom.Ended == grow.EndFailure; g.dead && ending {
 			g.now = g.now.Add(time.Hour)
 		}
 		if g.dead && !g.flow.Ended() {

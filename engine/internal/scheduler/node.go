@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -16,7 +16,7 @@ type Node struct {
 	Unit
 
 	Scope  *Scope
-	Spec   flow.Spec
+	Spec   grow.Spec
 	Kept   bool // the run needs its record to continue
 	serial int64
 
@@ -50,7 +50,7 @@ type undoEntry struct {
 }
 
 // nodeOf returns a node with its record.
-func nodeOf(scope *Scope, path string, spec *flow.Spec, rec *Record) *Node {
+func nodeOf(scope *Scope, path string, spec *grow.Spec, rec *Record) *Node {
 	n := &Node{Unit: Unit{Path: path, Rec: *rec, Index: -1}, Scope: scope, Spec: *spec, failedAt: -1}
 	n.Node = n
 	return n
@@ -62,15 +62,15 @@ func (s *Scheduler) takeUpNode(n *Node) {
 		s.stopNode(n)
 		s.growth.asks = append(s.growth.asks, ask{scope: n.Scope, left: true})
 	case n.waiting: // an end that was accepted before the run was loaded has led to it
-	case r.Ended == flow.EndReopened:
+	case r.Ended == grow.EndReopened:
 		s.askReopenedNode(n)
 	case r.State == states.TaskPending:
 		s.startNode(n)
 	case r.State == states.TaskSuccess || r.State == states.TaskFailure:
 		s.nodeEnded(n) // the node has ended, and the language's answer was not stored
-	case r.State == states.TaskRetrying || n.Spec.Kind == flow.Timer:
+	case r.State == states.TaskRetrying || n.Spec.Kind == grow.Timer:
 		s.waitNode(n)
-	case n.Spec.Kind == flow.Fork:
+	case n.Spec.Kind == grow.Fork:
 		for _, c := range slices.Clone(n.children) {
 			if n.decided {
 				s.stop(c)
@@ -94,25 +94,25 @@ func sorted(open map[string]*Node) []*Node {
 
 func (s *Scheduler) startNode(n *Node) {
 	// Its start time has not come.
-	if n.Spec.Kind != flow.Timer && n.Rec.State == states.TaskPending && n.Spec.Due.After(s.now) {
+	if n.Spec.Kind != grow.Timer && n.Rec.State == states.TaskPending && n.Spec.Due.After(s.now) {
 		n.Rec.setExtra(func(x *RecordExtra) { x.Due = n.Spec.Due })
 		s.write(&n.Unit)
 		s.waitNode(n)
 		return
 	}
 	switch n.Spec.Kind {
-	case flow.Work:
+	case grow.Work:
 		s.executeNode(n)
-	case flow.Nested:
+	case grow.Nested:
 		s.awaitNode(n)
-	case flow.Timer:
+	case grow.Timer:
 		n.Rec.Attempt++
 		n.Rec.setExtra(func(x *RecordExtra) { x.Due = n.Spec.Due })
 		s.setNode(n, states.TaskRunning)
 		s.waitNode(n)
-	case flow.Fork:
+	case grow.Fork:
 		n.Rec.Attempt++
-		n.Rec.Ended, n.Rec.Result = flow.EndNone, nil
+		n.Rec.Ended, n.Rec.Result = grow.EndNone, nil
 		n.Rec.clearDue()
 		n.joined = 0
 		n.begun, n.upTo, n.done, n.failures, n.failedAt, n.failure, n.decided = 0, 0, 0, 0, -1, nil, false
@@ -134,7 +134,7 @@ func (s *Scheduler) executeNode(n *Node) {
 	} else {
 		n.queue = n.Rec.nextIn()
 		n.Rec.Attempt++
-		n.Rec.Ended = flow.EndNone
+		n.Rec.Ended = grow.EndNone
 		n.Rec.clearDue()
 		s.setNode(n, states.TaskRunning)
 	}
@@ -177,13 +177,13 @@ func (s *Scheduler) nodeFired(n *Node) {
 		s.revertNode(n)
 		return
 	}
-	if n.Spec.Kind != flow.Timer {
+	if n.Spec.Kind != grow.Timer {
 		if s.flow == states.FlowRunning && !n.Scope.stopping {
 			s.tryAgain(n)
 		}
 		return
 	}
-	n.Rec.Result, n.Rec.Ended = atom.Null, flow.EndValue
+	n.Rec.Result, n.Rec.Ended = atom.Null, grow.EndValue
 	s.setNode(n, states.TaskSuccess)
 	s.nodeEnded(n)
 }
@@ -203,13 +203,13 @@ func (s *Scheduler) nodeCompleted(n *Node, ev Event) {
 	}
 	switch {
 	case ev.Failure == nil:
-		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = ev.Result, flow.EndValue, nil
+		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = ev.Result, grow.EndValue, nil
 	case n.stopped && !accepted: // the call may have failed because it was cancelled
-		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, flow.EndNone
+		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, grow.EndNone
 		to = states.TaskCancelled
 		n.takeBack()
 	default:
-		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, flow.EndFailure
+		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, grow.EndFailure
 		to = states.TaskFailure
 	}
 	if n.stopped {
@@ -225,34 +225,34 @@ func (s *Scheduler) nodeCompleted(n *Node, ev Event) {
 
 // nodeEnded asks the language about the end of a node.
 func (s *Scheduler) nodeEnded(n *Node) {
-	cause := flow.Cause{
+	cause := grow.Cause{
 		Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt),
 		Result: n.Rec.Result, Failure: n.Rec.Failure, Run: n.BeginsRun() && !n.byToken,
 	}
 	if cause.Run {
 		cause.End = n.Rec.RunEnd
 	}
-	isFork, ended := n.Spec.Kind == flow.Fork, n.Rec.State == states.TaskSuccess
+	isFork, ended := n.Spec.Kind == grow.Fork, n.Rec.State == states.TaskSuccess
 	switch {
 	case isFork && ended:
-		cause.Kind, cause.Results, cause.Result, cause.EndNote = flow.Joined, n.results, nil, n.Rec.Result
+		cause.Kind, cause.Results, cause.Result, cause.EndNote = grow.Joined, n.results, nil, n.Rec.Result
 	case isFork:
-		cause.Kind, cause.Index, cause.Result, cause.EndNote = flow.JoinFailed, n.failedAt, nil, n.Rec.Result
+		cause.Kind, cause.Index, cause.Result, cause.EndNote = grow.JoinFailed, n.failedAt, nil, n.Rec.Result
 		n.aborted().tell(&cause)
 	case ended:
-		cause.Kind = flow.Ended
+		cause.Kind = grow.Ended
 	default:
-		cause.Kind = flow.Failed
+		cause.Kind = grow.Failed
 	}
 	s.queueAsk(n.Scope, n, cause)
 }
 
 // change gives a node what its next attempt has of its own.
-func (n *Node) change(again *flow.Again) {
-	if n.Spec.Kind == flow.Work || n.Spec.Kind == flow.Nested {
+func (n *Node) change(again *grow.Again) {
+	if n.Spec.Kind == grow.Work || n.Spec.Kind == grow.Nested {
 		n.Spec.Token = again.Token
 	}
-	if again.Child != nil && n.Spec.Kind == flow.Nested {
+	if again.Child != nil && n.Spec.Kind == grow.Nested {
 		n.Spec.Child = again.Child
 	}
 	if again.Note != nil {
@@ -260,7 +260,7 @@ func (n *Node) change(again *flow.Again) {
 	}
 	switch {
 	case again.Input == nil:
-	case n.Spec.Kind == flow.Fork:
+	case n.Spec.Kind == grow.Fork:
 		group := *n.Spec.Group // a copy, because the language may keep its own
 		group.Shared = again.Input
 		n.Spec.Group = &group
@@ -270,7 +270,7 @@ func (n *Node) change(again *flow.Again) {
 }
 
 // again lets a failed node run again.
-func (s *Scheduler) again(n *Node, again *flow.Again) {
+func (s *Scheduler) again(n *Node, again *grow.Again) {
 	n.change(again)
 	if again.After > 0 {
 		n.Rec.setExtra(func(x *RecordExtra) { x.Due = s.now.Add(again.After) })
@@ -285,7 +285,7 @@ func (s *Scheduler) again(n *Node, again *flow.Again) {
 }
 
 func (s *Scheduler) tryAgain(n *Node) {
-	if n.Spec.Kind == flow.Fork {
+	if n.Spec.Kind == grow.Fork {
 		s.startNode(n)
 	} else {
 		s.executeNode(n)
@@ -307,8 +307,8 @@ func (s *Scheduler) retire(n *Node) {
 	if n.stopped {
 		s.endedWithScope(n)
 	}
-	if n.Rec.Ended == flow.EndFailure {
-		n.Rec.Ended = flow.EndHandled
+	if n.Rec.Ended == grow.EndFailure {
+		n.Rec.Ended = grow.EndHandled
 	}
 	s.write(&n.Unit)
 	if n.Spec.Pivot && n.Rec.State == states.TaskSuccess {
@@ -324,9 +324,9 @@ func (s *Scheduler) retire(n *Node) {
 }
 
 // leavesUndo reports whether a node that has ended goes on the undo stack.
-func (r *Record) leavesUndo(spec *flow.Spec, path string) bool {
+func (r *Record) leavesUndo(spec *grow.Spec, path string) bool {
 	return spec.Reverts() && r.Attempt > 0 && !r.untakenAt(path) ||
-		spec.Undo != nil && r.mayHaveEffect(spec.Kind == flow.Nested)
+		spec.Undo != nil && r.mayHaveEffect(spec.Kind == grow.Nested)
 }
 
 // LeavesUndo reports whether a node of a growing flow goes on the undo stack, if it has ended.
@@ -350,7 +350,7 @@ func (n *Node) waitsForTime() bool {
 	case states.TaskPending, states.TaskRetrying:
 		return !n.Rec.Due().IsZero()
 	case states.TaskRunning:
-		return n.Spec.Kind == flow.Timer
+		return n.Spec.Kind == grow.Timer
 	default:
 		return false
 	}

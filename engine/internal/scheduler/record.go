@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -12,8 +12,8 @@ import (
 type Record struct {
 	State       states.Task
 	Intention   states.Intention
-	Ended       flow.EndMark
-	RunEnd      flow.RunEnd // of a node: how its child run ended
+	Ended       grow.EndMark
+	RunEnd      grow.RunEnd // of a node: how its child run ended
 	Incarnation int32
 	Attempt     int32
 	Result      atom.Value
@@ -73,9 +73,9 @@ func (r *Record) Due() time.Time { return r.extra().Due }
 func (r *Record) outcome(failures []*atom.Failure) atom.Outcome[atom.Value] {
 	var o atom.Outcome[atom.Value]
 	switch {
-	case r.Ended == flow.EndValue:
+	case r.Ended == grow.EndValue:
 		o = atom.Done(r.Result)
-	case r.Ended == flow.EndNone || r.Ended == flow.EndDeferred || r.Failure == nil || r.Failure.Unknown():
+	case r.Ended == grow.EndNone || r.Ended == grow.EndDeferred || r.Failure == nil || r.Failure.Unknown():
 		o = atom.Unknown[atom.Value]()
 	default:
 		o = atom.Failed[atom.Value](r.Failure)
@@ -86,26 +86,26 @@ func (r *Record) outcome(failures []*atom.Failure) atom.Outcome[atom.Value] {
 // mayHaveEffect reports whether the latest attempt had its effect, or may have had it. A run that failed may have done
 // part of its work. See [storage.Atom.LeftEffect].
 func (r *Record) mayHaveEffect(nested bool) bool {
-	failed := r.Ended == flow.EndFailure || r.Ended == flow.EndHandled
+	failed := r.Ended == grow.EndFailure || r.Ended == grow.EndHandled
 	return r.Attempt > 0 && (!failed || r.Failure.LeavesUnknown(nested))
 }
 
 // didNothing records that nothing was done in the run of the atom or node at path, which did not succeed.
 func (r *Record) didNothing(path string) {
 	f := atom.Failure{Atom: path, Code: atom.CodeCancelled, Message: "cancelled before its run had done anything"}
-	if r.Ended == flow.EndFailure && r.Failure != nil {
+	if r.Ended == grow.EndFailure && r.Failure != nil {
 		f = *r.Failure
 	}
 	f.Untaken = true
-	r.Ended, r.Failure = flow.EndFailure, &f
+	r.Ended, r.Failure = grow.EndFailure, &f
 }
 
 // NeverCalled reports whether a planned atom was cancelled while it waited for its first call, for a worker, or before
 // its run had done anything. Its failure is none of the run's.
 func (r *Record) NeverCalled() bool {
-	return r.Ended == flow.EndFailure && (r.Attempt == 0 ||
+	return r.Ended == grow.EndFailure && (r.Attempt == 0 ||
 		r.Failure != nil && r.Failure.Untaken && r.Failure.Code == atom.CodeCancelled)
 }
 
 // OutcomeUnknown reports whether it is not known whether the latest attempt had its effect.
-func (r *Record) OutcomeUnknown() bool { return r.Ended != flow.EndValue }
+func (r *Record) OutcomeUnknown() bool { return r.Ended != grow.EndValue }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -20,7 +20,7 @@ import (
 type left struct {
 	Open    []string `json:"open,omitempty"`    // names of its open nodes, and of the node whose failure ended it
 	Note    []byte   `json:"note,omitempty"`    // what the language needs to continue: End.Reopen, or the note of More
-	EndNote []byte   `json:"endNote,omitempty"` // of a child: what its parent is told, see [flow.End]
+	EndNote []byte   `json:"endNote,omitempty"` // of a child: what its parent is told, see [grow.End]
 	Undoing bool     `json:"undoing,omitempty"` // part of it was being undone
 	Unbegun bool     `json:"unbegun,omitempty"` // its language was not asked yet
 	// What was ended with the flow, see [aborted]: the paths of its nodes that had ended before, and by the name of a
@@ -31,7 +31,7 @@ type left struct {
 
 // leftIn returns what a record of a flow says was open; nil if it says nothing.
 func leftIn(r *Record) *left {
-	if r.Ended != flow.EndFailure && r.Ended != flow.EndLeft || len(r.Result) == 0 {
+	if r.Ended != grow.EndFailure && r.Ended != grow.EndLeft || len(r.Result) == 0 {
 		return nil
 	}
 	l := &left{}
@@ -46,7 +46,7 @@ func leftIn(r *Record) *left {
 func OpenAtEnd(r *Record) (names []string, begun bool, err error) {
 	l := leftIn(r)
 	switch {
-	case l == nil && r.State == states.TaskCancelled && r.Ended == flow.EndNone, r.State == states.TaskPending,
+	case l == nil && r.State == states.TaskCancelled && r.Ended == grow.EndNone, r.State == states.TaskPending,
 		l != nil && l.Unbegun:
 		return nil, false, nil
 	case l == nil:
@@ -59,7 +59,7 @@ func OpenAtEnd(r *Record) (names []string, begun bool, err error) {
 }
 
 // leave records why a scope fails: what the language needs to continue, or the node whose failure was not handled.
-func (s *Scope) leave(node *Node, end *flow.End) {
+func (s *Scope) leave(node *Node, end *grow.End) {
 	if end.Failure == nil {
 		return
 	}
@@ -83,7 +83,7 @@ func (s *Scheduler) leaveOpen(scope *Scope, nodes []*Node) {
 		scope.left = &left{}
 	}
 	l, r := scope.left, &scope.Rec
-	if l.Note == nil && (s.wantsMore(scope) || r.Ended == flow.EndReopened) {
+	if l.Note == nil && (s.wantsMore(scope) || r.Ended == grow.EndReopened) {
 		l.Note = r.Result
 	}
 	l.Undoing, l.Unbegun = l.Undoing || scope.undoing != nil, !scope.begun
@@ -97,7 +97,7 @@ func (s *Scheduler) leaveOpen(scope *Scope, nodes []*Node) {
 		}
 	}
 	if scope.ending == nil {
-		r.Ended = flow.EndLeft
+		r.Ended = grow.EndLeft
 	}
 	r.Result = atom.MustEncode(l)
 	s.write(scope.Unit)
@@ -150,7 +150,7 @@ func (s *Scheduler) reopen(o *OperatorCommand) {
 	r, l := &s.root.Rec, leftIn(&s.root.Rec)
 	s.setFailure(s.root.Unit, nil)
 	s.resetAtom(s.root.Unit)
-	r.Result, r.Extra, r.Ended = nil, nil, flow.EndNone
+	r.Result, r.Extra, r.Ended = nil, nil, grow.EndNone
 	if l == nil || l.Unbegun {
 		return
 	}
@@ -166,7 +166,7 @@ func (s *Scheduler) reopen(o *OperatorCommand) {
 // goOnFrom prepares the question what to start again in a flow.
 func (s *Scheduler) goOnFrom(scope *Scope, l *left) {
 	r := &scope.Rec
-	r.Ended, r.Result, r.Failure = flow.EndReopened, l.Note, nil
+	r.Ended, r.Result, r.Failure = grow.EndReopened, l.Note, nil
 	scope.left = nil
 }
 
@@ -174,7 +174,7 @@ func (s *Scheduler) goOnFrom(scope *Scope, l *left) {
 func (s *Scheduler) markReopened(n *Node) {
 	n.Kept = true
 	if n.Rec.State != states.TaskSuccess { // else the language is told of its end, which it does not know yet
-		n.Rec.Ended = flow.EndReopened
+		n.Rec.Ended = grow.EndReopened
 	}
 	s.write(&n.Unit)
 	for _, c := range n.children {
@@ -194,15 +194,15 @@ func (s *Scheduler) markReopened(n *Node) {
 
 // askReopened asks what to start again in a flow. The questions about its nodes come after that about the flow.
 func (s *Scheduler) askReopened(scope *Scope) {
-	if r := &scope.Rec; scope.begun && r.Ended == flow.EndReopened {
-		s.queueAsk(scope, nil, flow.Cause{Kind: flow.Reopened, Note: r.Result})
+	if r := &scope.Rec; scope.begun && r.Ended == grow.EndReopened {
+		s.queueAsk(scope, nil, grow.Cause{Kind: grow.Reopened, Note: r.Result})
 	}
 }
 
 // askReopenedNode asks whether to start a node again.
 func (s *Scheduler) askReopenedNode(n *Node) {
-	s.queueAsk(n.Scope, n, flow.Cause{
-		Kind: flow.Reopened, Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt), Failure: n.Rec.Failure,
+	s.queueAsk(n.Scope, n, grow.Cause{
+		Kind: grow.Reopened, Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt), Failure: n.Rec.Failure,
 	})
 }
 
@@ -215,10 +215,10 @@ func (s *Scheduler) leaveEnded(n *Node) {
 }
 
 // startOver starts a reopened node again. A fork continues with the children that had not succeeded.
-func (s *Scheduler) startOver(n *Node, again *flow.Again) {
+func (s *Scheduler) startOver(n *Node, again *grow.Again) {
 	n.change(again)
-	n.Rec.Ended, n.Rec.Result, n.Rec.Failure, n.Rec.Extra = flow.EndNone, nil, nil, nil
-	if n.Spec.Kind == flow.Fork && n.Rec.Attempt > 0 {
+	n.Rec.Ended, n.Rec.Result, n.Rec.Failure, n.Rec.Extra = grow.EndNone, nil, nil, nil
+	if n.Spec.Kind == grow.Fork && n.Rec.Attempt > 0 {
 		s.setNode(n, states.TaskRunning)
 		s.takeUpNode(n)
 		return

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -24,10 +24,10 @@ type Scope struct {
 	begun   bool
 	listens bool // it may have no open node, because it waits for a message
 	open    map[string]*Node
-	ending  *flow.End // how it ends, when no node in it is open
+	ending  *grow.End // how it ends, when no node in it is open
 	// outside is Overdue or Stopped: a cause outside ends the scope. Its language is told when no node in it is
 	// open.
-	outside  flow.CauseKind
+	outside  grow.CauseKind
 	stopping bool     // its open nodes are being cancelled
 	undoing  *undoing // what to undo before any other question is asked; nil if nothing
 	held     []ask    // questions that wait for that
@@ -56,7 +56,7 @@ func childOf(fork *Node, index int, path string) *Scope {
 }
 
 // endScope ends a scope when no node in it executes.
-func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
+func (s *Scheduler) endScope(scope *Scope, end *grow.End) {
 	s.listen(scope, false)
 	scope.ending = end
 	s.stop(scope)
@@ -64,12 +64,12 @@ func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
 		return
 	}
 	r := &scope.Rec
-	r.Ended, r.Result, r.Failure = flow.EndValue, end.Value, end.Failure
+	r.Ended, r.Result, r.Failure = grow.EndValue, end.Value, end.Failure
 	switch {
 	case end.Successor != nil:
-		r.Ended, r.Result = flow.EndContinued, atom.MustEncode(end.Successor)
+		r.Ended, r.Result = grow.EndContinued, atom.MustEncode(end.Successor)
 	case end.Failure != nil:
-		r.Ended = flow.EndFailure
+		r.Ended = grow.EndFailure
 		if scope.left == nil {
 			scope.left = &left{}
 		}
@@ -82,20 +82,20 @@ func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
 }
 
 // loadedEnd returns how a scope ends, from its record and memory; nil if it is not ending.
-func loadedEnd(r *Record, memory atom.Value) *flow.End {
+func loadedEnd(r *Record, memory atom.Value) *grow.End {
 	switch r.Ended {
-	case flow.EndValue:
-		return &flow.End{Value: r.Result, Note: memory}
-	case flow.EndContinued:
-		end := &flow.End{Successor: &flow.Child{}}
+	case grow.EndValue:
+		return &grow.End{Value: r.Result, Note: memory}
+	case grow.EndContinued:
+		end := &grow.End{Successor: &grow.Child{}}
 		if err := r.Result.Decode(end.Successor); err != nil {
 			end.Failure = &atom.Failure{
 				Code: atom.CodeLanguage, Message: "the record of the successor is damaged: " + err.Error(),
 			}
 		}
 		return end
-	case flow.EndFailure:
-		end := &flow.End{Failure: r.Failure, Note: memory} // as earlier versions stored it
+	case grow.EndFailure:
+		end := &grow.End{Failure: r.Failure, Note: memory} // as earlier versions stored it
 		if l := leftIn(r); l != nil {
 			end.Note = l.EndNote
 		}
@@ -150,12 +150,12 @@ func (s *Scheduler) stopNode(n *Node) {
 	case n.mayEnd() || n.Awaits() && n.queue == workQueue && n.Rec.NoneBegunBefore() && n.Spec.Undo != nil:
 		s.withdraw(&n.Unit)
 	case n.Rec.State == states.TaskRunning && n.called() && n.Spec.Token != "":
-		n.Rec.Ended = flow.EndDeferred // its call was interrupted, but another party may have ended the attempt
+		n.Rec.Ended = grow.EndDeferred // its call was interrupted, but another party may have ended the attempt
 		s.waitExternal(&n.Unit)
 		s.withdraw(&n.Unit)
 	default:
 		// Its end was accepted, and its language was not told.
-		n.accepted = n.byToken && (n.Rec.Ended == flow.EndValue || n.Rec.Ended == flow.EndFailure)
+		n.accepted = n.byToken && (n.Rec.Ended == grow.EndValue || n.Rec.Ended == grow.EndFailure)
 		s.voidNode(n)
 	}
 }
@@ -196,11 +196,11 @@ func (s *Scheduler) settleScope(scope *Scope) {
 	if scope.closed || len(scope.open) > scope.spared || scope.undoing != nil || scope.ending == nil && !scope.stopping {
 		return
 	}
-	if scope.outside != flow.Begin && scope.ending == nil {
-		cause := flow.Cause{
+	if scope.outside != grow.Begin && scope.ending == nil {
+		cause := grow.Cause{
 			Kind: scope.outside, Failure: s.stopReason.pendingFailure, Abandoned: s.stopReason.halted,
 		}
-		if scope.outside == flow.Overdue {
+		if scope.outside == grow.Overdue {
 			cause.Failure = &atom.Failure{Code: atom.CodeTimeout}
 			scope.stopping = false
 		}
@@ -222,13 +222,13 @@ func (s *Scheduler) settleScope(scope *Scope) {
 		s.setScope(scope, states.TaskCancelled)
 	case end.Failure != nil:
 		scope.left.EndNote = end.Note
-		scope.Rec.Failure, scope.Rec.Result, scope.Rec.Ended = end.Failure, atom.MustEncode(scope.left), flow.EndFailure
+		scope.Rec.Failure, scope.Rec.Result, scope.Rec.Ended = end.Failure, atom.MustEncode(scope.left), grow.EndFailure
 		s.noteEnd(fork, end)
 		s.setScope(scope, states.TaskFailure)
 		fork.tell(scope)
 		s.decide(fork)
 	default:
-		scope.Rec.Result, scope.Rec.Ended = end.Value, flow.EndValue
+		scope.Rec.Result, scope.Rec.Ended = end.Value, grow.EndValue
 		s.noteEnd(fork, end)
 		s.setScope(scope, states.TaskSuccess)
 		fork.tell(scope)
@@ -251,7 +251,7 @@ func (n *Node) lose(child *Scope) {
 }
 
 // rootEnded ends the atom that stands for the growing flow in its plan.
-func (s *Scheduler) rootEnded(end *flow.End) {
+func (s *Scheduler) rootEnded(end *grow.End) {
 	s.inFlight.busy++ // completed decrements it
 	ev := Event{Unit: s.root.Unit, Result: end.Value, Failure: end.Failure}
 	if end.Successor != nil {

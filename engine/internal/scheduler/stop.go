@@ -2,7 +2,7 @@ package scheduler
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -18,7 +18,7 @@ const (
 )
 
 // pendingOf returns the pending outcome that the language's end of a run implies.
-func pendingOf(end *flow.End) PendingOutcome {
+func pendingOf(end *grow.End) PendingOutcome {
 	switch {
 	case end.TimedOut:
 		return PendingTimedOut
@@ -51,7 +51,7 @@ func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, un
 	s.failing.rewinding, s.stopReason.parked, s.stopReason.halted, s.failing.fatal = nil, false, !undo, nil
 	switch {
 	case s.root != nil && s.root.Rec.State == states.TaskRunning:
-		s.stopRoot(flow.Stopped)
+		s.stopRoot(grow.Stopped)
 	case undo:
 		s.interruptAll()
 		s.revertAll()
@@ -93,7 +93,7 @@ func (s *Scheduler) overdue() {
 	case s.isEnding(), s.failing.revAll, s.finished():
 	case s.root != nil && root != states.TaskPending && root != states.TaskRunning: // it had failed when it was loaded
 	case s.root != nil:
-		s.stopRoot(flow.Overdue)
+		s.stopRoot(grow.Overdue)
 	default:
 		s.endFromOutside(PendingTimedOut, &atom.Failure{Code: atom.CodeTimeout, Message: "the run's deadline has passed"},
 			true)
@@ -101,15 +101,15 @@ func (s *Scheduler) overdue() {
 }
 
 // stopRoot cancels the open nodes of the run's own growing flow. Then it tells the language why.
-func (s *Scheduler) stopRoot(why flow.CauseKind) {
-	if s.root.closed || s.root.outside == flow.Stopped || s.root.outside == why {
+func (s *Scheduler) stopRoot(why grow.CauseKind) {
+	if s.root.closed || s.root.outside == grow.Stopped || s.root.outside == why {
 		return
 	}
 	s.root.outside = why
 	s.listen(s.root, false)
 	if !s.root.begun { // the language has not started, and is not told
 		s.forgetAsks()
-		s.endScope(s.root, &flow.End{Failure: s.stopReason.pendingFailure})
+		s.endScope(s.root, &grow.End{Failure: s.stopReason.pendingFailure})
 		return
 	}
 	s.stop(s.root)

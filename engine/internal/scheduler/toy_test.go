@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // toyFlow is a program of the toy language: steps, one after the other.
@@ -50,11 +50,11 @@ func decode[T any](v atom.Value) (out T) {
 }
 
 // Grow adds an event for each cause, so that a test can see the questions.
-func (toy) Grow(ask *flow.Ask) flow.Growth {
-	var g flow.Growth
+func (toy) Grow(ask *grow.Ask) grow.Growth {
+	var g grow.Growth
 	c := &ask.Cause
 	switch c.Kind {
-	case flow.Begin:
+	case grow.Begin:
 		var program toyFlow
 		if ask.Index < 0 {
 			program = decode[toyFlow](c.Input)
@@ -66,49 +66,49 @@ func (toy) Grow(ask *flow.Ask) flow.Growth {
 		}
 		g.Memory = atom.MustEncode(program)
 		program.add(&g, ask, 0)
-	case flow.Ended, flow.Joined:
+	case grow.Ended, grow.Joined:
 		if decode[toyNote](c.Note).At == beside {
 			break
 		}
 		decode[toyFlow](ask.Memory).add(&g, ask, decode[toyNote](c.Note).At+1)
-	case flow.Undone:
+	case grow.Undone:
 		note, program := decode[toyNote](c.Note), decode[toyFlow](ask.Memory)
 		if step := program.Steps[note.At]; step.Kind == "fork" {
 			g.Add = append(g.Add, step.fork(note, step.Retries-note.Retries))
 		} else {
 			program.add(&g, ask, note.At+1)
 		}
-	case flow.UndoFailed:
-		g.End = &flow.End{Failure: c.Failure, Note: atom.MustEncode(ask.Path)}
-	case flow.Continue:
+	case grow.UndoFailed:
+		g.End = &grow.End{Failure: c.Failure, Note: atom.MustEncode(ask.Path)}
+	case grow.Continue:
 		decode[toyFlow](ask.Memory).add(&g, ask, decode[int](c.Note)+1)
-	case flow.Failed, flow.JoinFailed:
+	case grow.Failed, grow.JoinFailed:
 		note := decode[toyNote](c.Note)
 		step := decode[toyFlow](ask.Memory).Steps[note.At]
 		if note.Retries == 0 {
-			g.End = &flow.End{Failure: c.Failure, Note: atom.MustEncode(ask.Path)}
+			g.End = &grow.End{Failure: c.Failure, Note: atom.MustEncode(ask.Path)}
 			break
 		}
 		if step.Clean {
-			g.Undo = &flow.Undoing{Under: c.Name, Note: atom.MustEncode(toyNote{note.At, note.Retries - 1})}
+			g.Undo = &grow.Undoing{Under: c.Name, Note: atom.MustEncode(toyNote{note.At, note.Retries - 1})}
 			break
 		}
 		tried := step.Retries - note.Retries + 1
-		g.Again = &flow.Again{
+		g.Again = &grow.Again{
 			After: step.After, Note: atom.MustEncode(toyNote{note.At, note.Retries - 1}), Input: step.input(tried),
 		}
-	case flow.Overdue:
-		g.End = &flow.End{Failure: c.Failure, TimedOut: true}
-	case flow.Stopped: // it has no say
+	case grow.Overdue:
+		g.End = &grow.End{Failure: c.Failure, TimedOut: true}
+	case grow.Stopped: // it has no say
 	default:
 		panic("unexpected cause " + c.Kind.String())
 	}
-	g.Events = []flow.Event{{Type: c.Kind.String(), Name: fmt.Sprintf("%s:%s:%s:%s", ask.Path, c.Kind, c.Name, c.Note)}}
+	g.Events = []grow.Event{{Type: c.Kind.String(), Name: fmt.Sprintf("%s:%s:%s:%s", ask.Path, c.Kind, c.Name, c.Note)}}
 	return g
 }
 
 // Undo returns the input of the step for its undo.
-func (toy) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
+func (toy) Undo(ask *grow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
 
 // input is the input of a step's node after the given number of failed tries: for a task the step itself, for a fork
 // the programs of its children.
@@ -128,44 +128,44 @@ func (s toyStep) input(tried int) atom.Value {
 }
 
 // fork returns the node of a fork after the given number of tries. After each undo of its work, it is another node.
-func (s toyStep) fork(note toyNote, tried int) flow.Spec {
+func (s toyStep) fork(note toyNote, tried int) grow.Spec {
 	name := s.Name
 	if tried > 0 {
 		name += fmt.Sprintf("#%d", tried+1)
 	}
-	group := &flow.Group{Count: len(s.Flows), Slots: s.Slots, Shared: s.input(tried)}
-	return flow.Spec{Name: name, Kind: flow.Fork, Note: atom.MustEncode(note), Group: group}
+	group := &grow.Group{Count: len(s.Flows), Slots: s.Slots, Shared: s.input(tried)}
+	return grow.Spec{Name: name, Kind: grow.Fork, Note: atom.MustEncode(note), Group: group}
 }
 
 // add adds the node of a step, or ends the flow.
-func (f toyFlow) add(g *flow.Growth, ask *flow.Ask, at int) {
+func (f toyFlow) add(g *grow.Growth, ask *grow.Ask, at int) {
 	if at == len(f.Steps) {
-		g.End = &flow.End{Value: atom.MustEncode("done"), Note: atom.MustEncode(ask.Path)}
+		g.End = &grow.End{Value: atom.MustEncode("done"), Note: atom.MustEncode(ask.Path)}
 		return
 	}
 	step := f.Steps[at]
-	spec := flow.Spec{Name: step.Name, Note: atom.MustEncode(toyNote{at, step.Retries})}
+	spec := grow.Spec{Name: step.Name, Note: atom.MustEncode(toyNote{at, step.Retries})}
 	if step.After > 0 {
 		spec.Due = ask.Now.Add(step.After)
 	}
 	switch step.Kind {
 	case "undo":
-		g.Undo = &flow.Undoing{Under: step.Under, To: step.To, Note: spec.Note}
+		g.Undo = &grow.Undoing{Under: step.Under, To: step.To, Note: spec.Note}
 		return
 	case "more":
 		g.More = atom.MustEncode(at)
 		return
 	case "timer":
-		spec.Kind = flow.Timer
+		spec.Kind = grow.Timer
 	case "fork":
 		spec = step.fork(toyNote{at, step.Retries}, 0)
 		if step.After > 0 {
 			spec.Due = ask.Now.Add(step.After)
 		}
 	default:
-		spec.Kind, spec.Task, spec.Input = flow.Work, step.Name, step.input(0)
+		spec.Kind, spec.Task, spec.Input = grow.Work, step.Name, step.input(0)
 		if step.Undo {
-			spec.Undo = &flow.Undo{Task: "undo"}
+			spec.Undo = &grow.Undo{Task: "undo"}
 		}
 		spec.Pivot = step.Pivot
 	}

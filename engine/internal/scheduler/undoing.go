@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -77,7 +77,7 @@ func (s *Scope) part() *Part {
 }
 
 // beginUndoing starts to undo the part that an answer wants undone.
-func (s *Scheduler) beginUndoing(scope *Scope, want *flow.Undoing) {
+func (s *Scheduler) beginUndoing(scope *Scope, want *grow.Undoing) {
 	scope.undoing = &undoing{Under: want.Under, To: want.To, Note: want.Note}
 	part := scope.part()
 	for _, n := range sorted(scope.open) {
@@ -93,19 +93,19 @@ func (s *Scheduler) beginUndoing(scope *Scope, want *flow.Undoing) {
 // keepUndoing stores the part that a scope wants undone.
 func (s *Scheduler) keepUndoing(scope *Scope) {
 	r := &scope.Rec
-	r.Ended, r.Result = flow.EndUndoing, atom.MustEncode(scope.undoing)
+	r.Ended, r.Result = grow.EndUndoing, atom.MustEncode(scope.undoing)
 	s.write(scope.Unit)
 }
 
 // loadUndoing restores the part that a scope wants undone.
 func (s *Scope) loadUndoing(r *Record) {
-	if r.State != states.TaskRunning || r.Ended != flow.EndUndoing {
+	if r.State != states.TaskRunning || r.Ended != grow.EndUndoing {
 		return
 	}
 	s.undoing = &undoing{}
 	if err := r.Result.Decode(s.undoing); err != nil {
 		s.undoing = nil
-		r.Ended, r.Result = flow.EndNone, nil
+		r.Ended, r.Result = grow.EndNone, nil
 	}
 }
 
@@ -151,9 +151,9 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 		return // the undo continues when the run resumes
 	}
 	if n == nil || n.Spec.Pivot && n.Rec.State == states.TaskSuccess {
-		cause := flow.Cause{Kind: flow.Undone, Note: u.Note}
+		cause := grow.Cause{Kind: grow.Undone, Note: u.Note}
 		if u.Failure != nil {
-			cause.Kind, cause.Failure = flow.UndoFailed, u.Failure
+			cause.Kind, cause.Failure = grow.UndoFailed, u.Failure
 		}
 		s.queueAsk(scope, nil, cause)
 		return
@@ -226,7 +226,7 @@ func (s *Scheduler) partReverted(n *Node, ev Event) {
 		s.setNode(n, states.TaskRevertFailure)
 	default:
 		s.setNode(n, states.TaskRevertFailure)
-		s.queueAsk(scope, nil, flow.Cause{Kind: flow.UndoFailed, Note: u.Note, Failure: ev.Failure})
+		s.queueAsk(scope, nil, grow.Cause{Kind: grow.UndoFailed, Note: u.Note, Failure: ev.Failure})
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -186,13 +186,13 @@ func TestPart(t *testing.T) {
 // TestImpossibleUndoing refuses to undo running work.
 func TestImpossibleUndoing(t *testing.T) {
 	t.Parallel()
-	one := []flow.Spec{{Name: "a", Undo: &flow.Undo{}}}
+	one := []grow.Spec{{Name: "a", Undo: &grow.Undo{}}}
 	for want, lang := range map[string]answers{
-		`the flow's language wants undone what has not ended`: {flow.Begin: {Add: one, Undo: &flow.Undoing{}}},
-		`the flow's language wants something undone first, and something else first, too`: {flow.Begin: {
-			Undo: &flow.Undoing{}, End: &flow.End{},
+		`the flow's language wants undone what has not ended`: {grow.Begin: {Add: one, Undo: &grow.Undoing{}}},
+		`the flow's language wants something undone first, and something else first, too`: {grow.Begin: {
+			Undo: &grow.Undoing{}, End: &grow.End{},
 		}},
-		`the flow's language answered "undone" of "" with nothing to wait for`: {flow.Begin: {Undo: &flow.Undoing{}}},
+		`the flow's language answered "undone" of "" with nothing to wait for`: {grow.Begin: {Undo: &grow.Undoing{}}},
 	} {
 		g := newGardener(t, toyFlow{})
 		g.lang = lang
@@ -206,26 +206,26 @@ func TestImpossibleUndoing(t *testing.T) {
 // holding is a language that undoes a task while another beside it ends.
 type holding struct{}
 
-func (holding) Grow(ask *flow.Ask) flow.Growth {
-	node := func(name string) flow.Spec {
-		return flow.Spec{Name: name, Input: atom.MustEncode(toyStep{Undo: true}), Undo: &flow.Undo{Task: "undo"}}
+func (holding) Grow(ask *grow.Ask) grow.Growth {
+	node := func(name string) grow.Spec {
+		return grow.Spec{Name: name, Input: atom.MustEncode(toyStep{Undo: true}), Undo: &grow.Undo{Task: "undo"}}
 	}
-	var g flow.Growth
+	var g grow.Growth
 	switch c := &ask.Cause; {
-	case c.Kind == flow.Begin:
-		g = flow.Growth{Add: []flow.Spec{node("a"), node("b")}, Memory: atom.Null}
-	case c.Kind == flow.Undone:
-		g = flow.Growth{Memory: c.Note}
+	case c.Kind == grow.Begin:
+		g = grow.Growth{Add: []grow.Spec{node("a"), node("b")}, Memory: atom.Null}
+	case c.Kind == grow.Undone:
+		g = grow.Growth{Memory: c.Note}
 	case c.Name == "a":
-		g = flow.Growth{Undo: &flow.Undoing{Under: "a", Note: atom.MustEncode("undone")}}
+		g = grow.Growth{Undo: &grow.Undoing{Under: "a", Note: atom.MustEncode("undone")}}
 	default:
-		g = flow.Growth{End: &flow.End{Value: ask.Memory}}
+		g = grow.Growth{End: &grow.End{Value: ask.Memory}}
 	}
-	g.Events = []flow.Event{{Name: ask.Cause.Kind.String() + " " + ask.Cause.Name}}
+	g.Events = []grow.Event{{Name: ask.Cause.Kind.String() + " " + ask.Cause.Name}}
 	return g
 }
 
-func (holding) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
+func (holding) Undo(ask *grow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
 
 // TestUndoingHolds: a flow hears of nothing else until the part that it wants undone is undone.
 func TestUndoingHolds(t *testing.T) {

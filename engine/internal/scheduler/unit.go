@@ -3,6 +3,7 @@ package scheduler
 import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -59,7 +60,7 @@ func (u *Unit) BeginsRun() bool {
 	if u.Planned != nil {
 		return u.Planned.Run != nil
 	}
-	return u.Node != nil && u.Node.Spec.Kind == flow.Nested
+	return u.Node != nil && u.Node.Spec.Kind == grow.Nested
 }
 
 // IsRetry reports whether the unit is a retry of the plan.
@@ -70,7 +71,7 @@ func (u *Unit) Inner() bool {
 	if u.Planned != nil {
 		return u.Planned.Language != nil
 	}
-	return u.Node == nil || u.Node.Spec.Kind == flow.Fork
+	return u.Node == nil || u.Node.Spec.Kind == grow.Fork
 }
 
 // Ended returns the event for the end of an attempt of the unit, without how it ended.
@@ -87,7 +88,7 @@ func (u *Unit) called() bool {
 	if p := u.Planned; p != nil {
 		return p.Language == nil && p.Run == nil && p.Signal() == ""
 	}
-	return u.Node.Spec.Kind == flow.Work && (u.Node.Spec.Task != "" || u.Node.Spec.Token == "")
+	return u.Node.Spec.Kind == grow.Work && (u.Node.Spec.Task != "" || u.Node.Spec.Token == "")
 }
 
 // Interrupted reports whether the process died that made the call of the unit, and the call was not made again yet.

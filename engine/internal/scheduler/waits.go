@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -37,7 +37,7 @@ func (s *Scheduler) onlyWaited() bool {
 	}
 	for n := range s.Open {
 		switch {
-		case n.Spec.Kind == flow.Fork && n.Rec.State == states.TaskRunning && !n.decided && !n.dropped():
+		case n.Spec.Kind == grow.Fork && n.Rec.State == states.TaskRunning && !n.decided && !n.dropped():
 			if !s.onlyChildren(n) {
 				return false
 			}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -111,7 +111,7 @@ func (s *Scheduler) giveUpInterrupted(u *Unit) bool {
 		return false
 	}
 	if !u.Awaits() {
-		u.Rec.Ended = flow.EndDeferred
+		u.Rec.Ended = grow.EndDeferred
 		s.waitExternal(u)
 		s.void(u)
 	}
@@ -145,7 +145,7 @@ func (s *Scheduler) execute(u *Unit) {
 	} else {
 		u.queue = r.nextIn()
 		r.Attempt++
-		r.Ended = flow.EndNone
+		r.Ended = grow.EndNone
 		s.set(u, states.TaskRunning, r.Intention)
 	}
 	if u.Planned.Language != nil {

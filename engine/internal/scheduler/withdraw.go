@@ -2,7 +2,7 @@ package scheduler
 
 import (
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // An attempt that another party ends is given up in two steps, since only the store knows whether that party was
@@ -41,7 +41,7 @@ func (r *Record) ofExecution(f *atom.Failure) *atom.Failure {
 
 // untakenAt reports whether the atom or node at path failed, and was not called: see [atom.Failure.Untaken].
 func (r *Record) untakenAt(path string) bool {
-	return (r.Ended == flow.EndFailure || r.Ended == flow.EndHandled) && r.Failure.UntakenAt(path)
+	return (r.Ended == grow.EndFailure || r.Ended == grow.EndHandled) && r.Failure.UntakenAt(path)
 }
 
 // nextIn returns the queue of the attempt that is to begin.
@@ -56,7 +56,7 @@ func (r *Record) nextIn() queue {
 // scope, the commit of its answer closes the token: if a party is faster, the run is loaded again, and the language
 // hears of that end first. The end of a child run is in its own record.
 func (n *Node) mayEnd() bool {
-	if !n.Awaits() || n.Spec.Kind == flow.Nested || !n.Scope.stopping {
+	if !n.Awaits() || n.Spec.Kind == grow.Nested || !n.Scope.stopping {
 		return false
 	}
 	for scope := n.Scope; ; scope = scope.Parent.Scope {
@@ -104,7 +104,7 @@ func (s *Scheduler) withdrawn(ev *Event) {
 		return
 	}
 	if untaken && (u.Planned.Reverts() || u.Planned.StaysDone()) {
-		r.Attempt, r.Ended = 0, flow.EndFailure
+		r.Attempt, r.Ended = 0, grow.EndFailure
 		r.Failure = &atom.Failure{
 			Atom: u.Path, Code: atom.CodeCancelled, Message: "cancelled before a worker took the work",
 		}

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/interpreter"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // A Test is one state to run alone, like the TestState call of AWS's API. Its fields have AWS's names.
@@ -140,8 +140,8 @@ func (t *Test) enter(ctx context.Context, m *syntax.Machine, s *syntax.State) (*
 	}
 	attributes := t.Attributes
 	attributes.Express = true // a test cannot be redriven
-	w := interpreter.NewInterpreter(m, &flow.Ask{
-		Run: &flow.RunInfo{
+	w := interpreter.NewInterpreter(m, &grow.Ask{
+		Run: &grow.RunInfo{
 			ID: "TestState", Flow: "TestState", Started: t.Now, Input: input.Encoded(),
 			Attributes: atom.MustEncode(attributes),
 		},

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
@@ -24,7 +24,7 @@ type Receiver struct {
 // Takes returns why the run does not take a message that somebody sends: it has ended, its inbox is full, or the data
 // of a signal is not what its atoms await. An inbox keeps places for commands, so that the run can be cancelled.
 func (r *Receiver) Takes(l *storage.Message) error {
-	most, outside := int64(backend.MaxInbox), l.Kind == flow.MessageSignal || l.Kind == flow.MessageEvent
+	most, outside := int64(backend.MaxInbox), l.Kind == grow.MessageSignal || l.Kind == grow.MessageEvent
 	if !outside {
 		most += most / 10 //nolint:mnd // the reserve
 	}
@@ -34,7 +34,7 @@ func (r *Receiver) Takes(l *storage.Message) error {
 	case r.Messages >= most, outside && r.Bytes+int64(len(l.Body)) > backend.MaxInboxBytes:
 		return fmt.Errorf("%w: run %q has %d messages with %d bytes that it has not read: resume it, or send less",
 			storage.ErrFull, r.Run, r.Messages, r.Bytes)
-	case l.Kind == flow.MessageSignal && l.Failure == nil:
+	case l.Kind == grow.MessageSignal && l.Failure == nil:
 		return misfit(r.Run, awaited.Read(r.Awaited.JSON()).CheckSignal(l.Name, textOf(l.Body)))
 	default:
 		return nil

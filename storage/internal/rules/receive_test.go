@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/jsonschema"
@@ -31,7 +31,7 @@ func TestTakes(t *testing.T) {
 		return value
 	}
 	signal := func(name string, v any) *storage.Message {
-		return &storage.Message{Kind: flow.MessageSignal, Name: name, Body: of(v)}
+		return &storage.Message{Kind: grow.MessageSignal, Name: name, Body: of(v)}
 	}
 	command := &storage.Message{Kind: backend.MessageCancel}
 	awaits := of(json.RawMessage(text))

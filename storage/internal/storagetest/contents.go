@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
@@ -20,9 +20,9 @@ func fullAtom(path string) storage.Atom {
 	return storage.Atom{
 		Path: path, Kind: storage.KindRetry, Incarnation: 3, Attempt: 2, RevertAttempt: 4,
 		State: states.TaskReverting, Intention: states.IntendRevert, Undo: storage.UndoLeaves, Signal: "go", Live: true,
-		Successor: "next", RunEnd: flow.RunTimedOut,
+		Successor: "next", RunEnd: grow.RunTimedOut,
 		Spec: value(map[string]any{"kind": "exec"}), Input: inline("in"), Note: inline("note"), Result: inline("out"),
-		Ended: flow.EndHandled,
+		Ended: grow.EndHandled,
 		Failure: &atom.Failure{
 			Atom: path, Code: "C", Message: "broken", Stack: "main.go:1", Attempt: 2, Bare: true,
 			Final: true, Untaken: true,

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -63,11 +63,11 @@ func testDue(t *testing.T, m Maker) {
 // testDueHeld: a run on hold becomes due by each command for it, and by no other message.
 func testDueHeld(t *testing.T, m Maker) {
 	s := m.open(t)
-	for _, kind := range []flow.MessageKind{
+	for _, kind := range []grow.MessageKind{
 		backend.MessageResume, backend.MessageCancel, backend.MessageRevert, backend.MessageRevertTo, backend.MessageRetry,
-		backend.MessageRetryRevert, backend.MessageSkip, backend.MessageSuspend, backend.MessageToken, flow.MessageSignal,
+		backend.MessageRetryRevert, backend.MessageSkip, backend.MessageSuspend, backend.MessageToken, grow.MessageSignal,
 	} {
-		held, other := run(string(kind)), storage.Message{Run: string(kind), Kind: flow.MessageSignal}
+		held, other := run(string(kind)), storage.Message{Run: string(kind), Kind: grow.MessageSignal}
 		held.Hold, held.State = true, states.FlowSuspended
 		create(t, s, held)
 		send := func(l storage.Message, want string) {

@@ -6,30 +6,30 @@ import (
 	"sync"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // Coverage counts how often the cases go through each part of a definition.
 type Coverage struct {
 	Def   *definition.Definition
-	Parts []flow.Part // in the order of the definition
+	Parts []grow.Part // in the order of the definition
 
 	mu   sync.Mutex
-	hits map[flow.Part]int64
+	hits map[grow.Part]int64
 }
 
 func newCoverage(def *definition.Definition) *Coverage {
-	return &Coverage{Def: def, Parts: def.Machine.Parts(), hits: map[flow.Part]int64{}}
+	return &Coverage{Def: def, Parts: def.Machine.Parts(), hits: map[grow.Part]int64{}}
 }
 
-func (c *Coverage) through(part flow.Part) {
+func (c *Coverage) through(part grow.Part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hits[part]++
 }
 
 // Hits returns how often the cases went through a part.
-func (c *Coverage) Hits(part flow.Part) int64 {
+func (c *Coverage) Hits(part grow.Part) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hits[part]
@@ -45,7 +45,7 @@ type Count struct {
 // Counts returns a Count for each kind of part that the definition has.
 func (c *Coverage) Counts() []Count {
 	var all []Count
-	for kind := flow.StatePart; kind <= flow.CatcherPart; kind++ {
+	for kind := grow.StatePart; kind <= grow.CatcherPart; kind++ {
 		n := Count{Kind: kind.String()}
 		for _, part := range c.Parts {
 			if part.Kind == kind {
@@ -77,12 +77,12 @@ func (c *Coverage) Percent() float64 {
 }
 
 // covered reports whether a case went through a part.
-func (c *Coverage) covered(part flow.Part) bool { return c.Hits(part) > 0 }
+func (c *Coverage) covered(part grow.Part) bool { return c.Hits(part) > 0 }
 
 // title names a part for people.
-func title(part flow.Part) string { return strings.TrimSuffix(part.State+": "+part.Label, ": ") }
+func title(part grow.Part) string { return strings.TrimSuffix(part.State+": "+part.Label, ": ") }
 
 // uncovered returns the parts that no case went through.
-func (c *Coverage) uncovered() []flow.Part {
+func (c *Coverage) uncovered() []grow.Part {
 	return slices.DeleteFunc(slices.Clone(c.Parts), c.covered)
 }

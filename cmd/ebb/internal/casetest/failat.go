@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/failat"
 	"github.com/ebbflow/ebb/internal/nodepath"
@@ -144,7 +145,7 @@ func (e *effects) harmless(call *atom.Call) bool {
 		return false
 	}
 	a, err := e.records.Atom(context.Background(), call.Run, call.Path)
-	var spec flow.Spec
+	var spec grow.Spec
 	return err == nil && a.Spec.Decode(&spec) == nil && spec.Undo == nil
 }
 

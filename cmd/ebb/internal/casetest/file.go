@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/storage"
@@ -207,7 +207,7 @@ func (d *decoder) answer(doc *document.Document) Answer {
 }
 
 func (d *decoder) signal(doc *document.Document) Signal {
-	s := Signal{Message: storage.Message{Kind: flow.MessageSignal, Body: atom.Null}}
+	s := Signal{Message: storage.Message{Kind: grow.MessageSignal, Body: atom.Null}}
 	var event *document.Document
 	d.object(doc, "a signal", fields{
 		// name of the signal or event

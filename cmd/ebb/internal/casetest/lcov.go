@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
@@ -33,7 +33,7 @@ func (c *Coverage) lcov() string {
 		}
 		n := c.Hits(part)
 		lines[at.Line] = max(lines[at.Line], n)
-		if part.Kind == flow.StatePart {
+		if part.Kind == grow.StatePart {
 			name := strings.ReplaceAll(visible.Line(part.State), ",", "_") // a comma ends a field
 			fmt.Fprintf(&functions, "FN:%d,%s\n", at.Line, name)
 			fmt.Fprintf(&hits, "FNDA:%d,%s\n", n, name)

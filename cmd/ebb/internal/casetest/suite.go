@@ -11,7 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/spelling"
 )
@@ -101,7 +101,7 @@ func (s *Suite) checkNames() error {
 func statesOf(def *definition.Definition) []string {
 	var names []string
 	for _, part := range def.Machine.Parts() {
-		if part.Kind == flow.StatePart {
+		if part.Kind == grow.StatePart {
 			names = append(names, part.State)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/longtest"
 	"github.com/ebbflow/ebb/states"
@@ -44,7 +45,7 @@ func makeHuge(t *testing.T, store backend.Store, n int) (id string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := atom.MustEncode(flow.Spec{Name: "Pay", Task: "pay", Undo: &flow.Undo{Task: "refund"}})
+	spec := atom.MustEncode(grow.Spec{Name: "Pay", Task: "pay", Undo: &grow.Undo{Task: "refund"}})
 	now := time.Now()
 	head := backend.Head{State: states.FlowRunning, Started: now, Time: now}
 	const each = 100

@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
@@ -117,7 +117,7 @@ func machineOf(ctx context.Context, store backend.Store, run *storage.Run) defin
 	return m
 }
 
-func tracerOf(m definition.Machine) flow.Tracer {
+func tracerOf(m definition.Machine) grow.Tracer {
 	if m == nil {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/states"
@@ -55,7 +56,7 @@ source and id count once.`,
 			}
 			by := s.Issuer()
 			l := storage.Message{
-				Run: args[0], Kind: flow.MessageSignal, Name: args[1], Key: key, Body: atom.Null, Issuer: &by,
+				Run: args[0], Kind: grow.MessageSignal, Name: args[1], Key: key, Body: atom.Null, Issuer: &by,
 			}
 			if err := backend.CheckID("signal", l.Name); err != nil {
 				return exit.Usagef("%w", err)

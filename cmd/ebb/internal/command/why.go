@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/storage"
@@ -84,7 +84,7 @@ func diagnosisOf(ctx context.Context, store backend.Store, run storage.Run) (*in
 
 // waitsOf returns what the run waits for, according to its language; nil if the language reports nothing or is
 // unknown here.
-func waitsOf(ctx context.Context, store backend.Store, run *storage.Run) (*flow.Waiting, error) {
+func waitsOf(ctx context.Context, store backend.Store, run *storage.Run) (*grow.Waiting, error) {
 	if run.State.Ended() || len(run.Memory) == 0 {
 		return nil, nil //nolint:nilnil // which is what it says
 	}

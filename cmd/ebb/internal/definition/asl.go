@@ -7,6 +7,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -40,9 +41,9 @@ func (m *aslMachine) Unheard(string) string {
 	return "the Amazon States Language has no signals (ebb complete ends what waits for the holder of its token)"
 }
 
-func (m *aslMachine) Waits(*storage.Run) *flow.Waiting { return nil }
+func (m *aslMachine) Waits(*storage.Run) *grow.Waiting { return nil }
 
-func (m *aslMachine) Watched(observe func(flow.Part)) Machine {
+func (m *aslMachine) Watched(observe func(grow.Part)) Machine {
 	return &aslMachine{m.Observed(observe), m.profile, m.text}
 }
 

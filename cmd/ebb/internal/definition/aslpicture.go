@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/inspect"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
@@ -192,7 +193,7 @@ func (c *course) became(state, path, status string) {
 	c.fold.add(id, path, status)
 }
 
-func (c *course) visit(v *flow.Visit) {
+func (c *course) visit(v *grow.Visit) {
 	if v.State == "" {
 		return
 	}
@@ -202,7 +203,7 @@ func (c *course) visit(v *flow.Visit) {
 		done = joinID(v.State)
 	}
 	switch v.Stage {
-	case flow.VisitEntered:
+	case grow.VisitEntered:
 		from := startID
 		switch around := c.in[v.State]; {
 		case v.From != "" && (v.Caught || !c.forks[v.From]):
@@ -214,7 +215,7 @@ func (c *course) visit(v *flow.Visit) {
 		}
 		c.taken[step{from, id, v.Caught}] = true
 		c.became(v.State, v.Path, states.TaskRunning.String())
-	case flow.VisitLeft:
+	case grow.VisitLeft:
 		if v.Caught {
 			c.became(v.State, v.Path, states.TaskFailure.String())
 			return
@@ -225,9 +226,9 @@ func (c *course) visit(v *flow.Visit) {
 		if done != id {
 			c.last[done] = c.last[id]
 		}
-	case flow.VisitFailed:
+	case grow.VisitFailed:
 		c.became(v.State, v.Path, states.TaskFailure.String())
-	case flow.VisitAborted:
+	case grow.VisitAborted:
 		c.became(v.State, v.Path, states.TaskCancelled.String())
 	default:
 	}

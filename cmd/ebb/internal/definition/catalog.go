@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/boundedcache"
@@ -96,7 +97,7 @@ func (c *Catalog) Unheard(ctx context.Context, run *storage.Run, signal string) 
 
 // Waits returns what a run waits for in the terms of its language;
 // nil if that is nothing, or if its definition is unknown.
-func (c *Catalog) Waits(ctx context.Context, run *storage.Run) *flow.Waiting {
+func (c *Catalog) Waits(ctx context.Context, run *storage.Run) *grow.Waiting {
 	m, err := c.MachineOf(ctx, run)
 	if err != nil {
 		return nil

@@ -7,13 +7,14 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // A Machine is a compiled definition, in any language of the command.
 type Machine interface {
-	flow.Language
+	grow.Language
 	Subject
 	// Stored returns the stored form of the definition: the name of the language, and a self-contained text.
 	Stored() (language string, text []byte)
@@ -35,17 +36,17 @@ type Machine interface {
 	// Handlers returns the errors that the retriers and the catchers of a state name.
 	Handlers(state string) (retries, catches [][]string)
 	// Tracer returns a tracer that follows a run through the states; nil if the run's atoms say everything.
-	Tracer() flow.Tracer
+	Tracer() grow.Tracer
 	// Waits returns what a run waits for apart from its atoms; nil if there is nothing.
-	Waits(run *storage.Run) *flow.Waiting
+	Waits(run *storage.Run) *grow.Waiting
 }
 
 // A Subject provides what tests need to know about a machine.
 type Subject interface {
 	// Parts returns the parts that a run may go through, with places in the text that was compiled.
-	Parts() []flow.Part
+	Parts() []grow.Part
 	// Watched returns the same machine with an observer, which is called with each part that a run goes through.
-	Watched(observe func(flow.Part)) Machine
+	Watched(observe func(grow.Part)) Machine
 	// Undoes reports whether the machine has work that is undone if it fails.
 	Undoes() bool
 	// Errors returns the names of the errors that a state retries or catches, each once, without those that stand for

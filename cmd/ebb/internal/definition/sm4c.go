@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/spelling"
@@ -25,7 +26,7 @@ func (m *sm4cMachine) Problems() flow.Diagnostics { return m.Machine.Warnings() 
 // Warnings returns none, so that the engine logs none: commands report [Machine.Problems] themselves.
 func (m *sm4cMachine) Warnings() flow.Diagnostics { return nil }
 
-func (m *sm4cMachine) Watched(observe func(flow.Part)) Machine {
+func (m *sm4cMachine) Watched(observe func(grow.Part)) Machine {
 	return &sm4cMachine{m.Observed(observe)}
 }
 
@@ -75,7 +76,7 @@ func (m *sm4cMachine) Unheard(signal string) string {
 }
 
 // Waits returns nil if it cannot read the memory of the run.
-func (m *sm4cMachine) Waits(run *storage.Run) *flow.Waiting {
+func (m *sm4cMachine) Waits(run *storage.Run) *grow.Waiting {
 	if run.State.Ended() || len(run.Memory) == 0 {
 		return nil
 	}

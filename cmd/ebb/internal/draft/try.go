@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/storage"
@@ -148,19 +149,19 @@ type stoppableMachine struct {
 }
 
 // Grow answers, unless the caller goes.
-func (m stoppableMachine) Grow(ask *flow.Ask) flow.Growth {
+func (m stoppableMachine) Grow(ask *grow.Ask) grow.Growth {
 	other := ask.Interrupted
 	ask.Interrupted = func() bool { return m.real.Err() != nil || other != nil && other() }
 	defer func() { ask.Interrupted = other }()
 	return m.Machine.Grow(ask)
 }
 
-// NumbersNodes implements [flow.Numbering], as all machines of the command do.
+// NumbersNodes implements [grow.Numbering], as all machines of the command do.
 func (stoppableMachine) NumbersNodes() {}
 
-// Task implements [flow.TaskLanguage] as the machine does.
+// Task implements [grow.TaskLanguage] as the machine does.
 func (m stoppableMachine) Task(name string) (atom.Body, bool) {
-	if language, ok := m.Machine.(flow.TaskLanguage); ok {
+	if language, ok := m.Machine.(grow.TaskLanguage); ok {
 		return language.Task(name)
 	}
 	return nil, false

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
@@ -24,7 +24,7 @@ type intent struct {
 
 // compensate asks the engine to undo something first. Until then the level waits.
 func (w *Interpreter) compensate(what *syntax.Compensation, then *intent) (Step, *stateerror.Error) {
-	want := &flow.Undoing{}
+	want := &grow.Undoing{}
 	switch {
 	case what.Inside:
 		want.Under = w.Ask.Cause.Name
@@ -77,17 +77,17 @@ func (w *Interpreter) undoFailed(failure *atom.Failure) (Step, *stateerror.Error
 
 // anew adds another node for the state, which starts at a given time.
 func (w *Interpreter) anew(due time.Time) (Step, *stateerror.Error) {
-	var spec flow.Spec
+	var spec grow.Spec
 	var f *stateerror.Error
 	if w.State.Kind == syntax.TaskState {
 		spec, f = w.WorkSpec(w.upcoming())
 	} else {
-		var group *flow.Group
+		var group *grow.Group
 		var told *Shared
 		if group, told, f = w.forkGroup(); f == nil {
 			group.Shared = told.encode()
 		}
-		spec = flow.Spec{Kind: flow.Fork, Group: group}
+		spec = grow.Spec{Kind: grow.Fork, Group: group}
 	}
 	if f != nil {
 		return Step{}, f
@@ -98,7 +98,7 @@ func (w *Interpreter) anew(due time.Time) (Step, *stateerror.Error) {
 }
 
 // Undo returns the input of the task that undoes a Task state.
-func Undo(m *syntax.Machine, ask *flow.UndoAsk) (atom.Value, error) {
+func Undo(m *syntax.Machine, ask *grow.UndoAsk) (atom.Value, error) {
 	if ask.Spec.Undo == nil {
 		return nil, fmt.Errorf("asl: %s has nothing to undo it with", ask.Path)
 	}
@@ -111,7 +111,7 @@ func Undo(m *syntax.Machine, ask *flow.UndoAsk) (atom.Value, error) {
 	if s.Revert.Arguments == nil {
 		return report.Encoded(), nil
 	}
-	w := NewInterpreter(m, &flow.Ask{Run: ask.Run, Path: ask.Path, Now: ask.Now, Interrupted: ask.Interrupted})
+	w := NewInterpreter(m, &grow.Ask{Run: ask.Run, Path: ask.Path, Now: ask.Now, Interrupted: ask.Interrupted})
 	w.State = s
 	if n, err := readNote(ask.Spec.Note); err == nil {
 		w.EnteredAt = n.at
@@ -124,7 +124,7 @@ func Undo(m *syntax.Machine, ask *flow.UndoAsk) (atom.Value, error) {
 	return input.Encoded(), nil
 }
 
-func undoReport(ask *flow.UndoAsk) *jsontext.OrderedMap {
+func undoReport(ask *grow.UndoAsk) *jsontext.OrderedMap {
 	input := ask.Spec.Input
 	if input == nil {
 		input = atom.Null

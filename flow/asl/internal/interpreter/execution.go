@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/expression"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
@@ -100,10 +100,10 @@ func executionInput(given json.RawMessage) (atom.Value, bool) {
 }
 
 // start makes a node that starts an execution.
-func (w *Interpreter) start(spec *flow.Spec, x *startedExecution) {
+func (w *Interpreter) start(spec *grow.Spec, x *startedExecution) {
 	t := w.State.Task
-	spec.Kind = flow.Nested
-	spec.Child = &flow.Child{
+	spec.Kind = grow.Nested
+	spec.Child = &grow.Child{
 		ID: x.run, Flow: x.flow, Input: x.input, Attributes: w.startedAttributes(x),
 		Detached: t.Pattern != syntax.PatternSync && t.Pattern != syntax.PatternSync2,
 	}

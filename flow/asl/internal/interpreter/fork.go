@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
@@ -28,18 +28,18 @@ func (w *Interpreter) fork() (Step, *stateerror.Error) {
 		return w.through(&progress{group: told, count: group.Count})
 	}
 	group.Shared = told.encode()
-	w.growth.Add = append(w.growth.Add, flow.Spec{
-		Name: w.visitName(), Kind: flow.Fork, Group: group,
+	w.growth.Add = append(w.growth.Add, grow.Spec{
+		Name: w.visitName(), Kind: grow.Fork, Group: group,
 		Note: w.note(w.remembers()),
 	})
 	return Step{Waits: true}, nil
 }
 
 // forkGroup returns the levels as a group, and the data that they share.
-func (w *Interpreter) forkGroup() (*flow.Group, *Shared, *stateerror.Error) {
+func (w *Interpreter) forkGroup() (*grow.Group, *Shared, *stateerror.Error) {
 	s := w.State
 	told := &Shared{state: s.Name, entered: w.entered, at: w.EnteredAt, Outer: w.Visible()}
-	group := &flow.Group{Count: len(s.Branches)}
+	group := &grow.Group{Count: len(s.Branches)}
 	var f *stateerror.Error
 	switch {
 	case s.Kind == syntax.ParallelState:
@@ -95,7 +95,7 @@ func (w *Interpreter) forkAgain(after time.Duration) (Step, *stateerror.Error) {
 	if f != nil {
 		return Step{}, f
 	}
-	w.growth.Again = &flow.Again{After: after, Note: w.note(true), Input: told.encode()}
+	w.growth.Again = &grow.Again{After: after, Note: w.note(true), Input: told.encode()}
 	return Step{Waits: true}, nil
 }
 
@@ -257,7 +257,7 @@ func (w *Interpreter) through(p *progress) (Step, *stateerror.Error) {
 }
 
 // level passes through the next level and returns how it ended.
-func (w *Interpreter) level(p *progress) (*flow.End, error) {
+func (w *Interpreter) level(p *progress) (*grow.End, error) {
 	ask := *w.Ask
 	ask.Index, ask.Memory = p.done, nil
 	in := NewInterpreter(w.Machine, &ask)

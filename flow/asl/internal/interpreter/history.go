@@ -4,10 +4,10 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
@@ -19,13 +19,13 @@ import (
 type history struct {
 	surroundings
 
-	growth flow.Growth
+	growth grow.Growth
 	last   int64 // number of the event that the next one follows from
 	told   int64 // number of events of the answer, including those left out
 }
 
 // record writes an event. It follows from the previous event of its level.
-func (w *history) record(e flow.Event) {
+func (w *history) record(e grow.Event) {
 	if !w.Ask.Quiet {
 		e.Prev = w.last
 		w.growth.Events = append(w.growth.Events, e)
@@ -52,10 +52,10 @@ func ended(details *jsontext.Writer) atom.Value {
 
 // event writes an event about the visited state.
 func (w *history) event(kind string, details atom.Value) {
-	w.record(flow.Event{Type: kind, Name: w.State.Name, Details: details})
+	w.record(grow.Event{Type: kind, Name: w.State.Name, Details: details})
 }
 
-func (w *history) namedEvent(kind, name string) { w.record(flow.Event{Type: kind, Name: name}) }
+func (w *history) namedEvent(kind, name string) { w.record(grow.Event{Type: kind, Name: name}) }
 
 func (w *history) iterationEvent(kind, name string, index int) {
 	if w.Ask.Quiet {
@@ -65,7 +65,7 @@ func (w *history) iterationEvent(kind, name string, index int) {
 	details := newDetails()
 	details.Number("index", int64(index))
 	details.String("name", name)
-	w.record(flow.Event{Type: kind, Name: name, Details: ended(details)})
+	w.record(grow.Event{Type: kind, Name: name, Details: ended(details)})
 }
 
 // started begins the history of a run. The first state entered follows from
@@ -75,7 +75,7 @@ func (w *history) started(input *data.Value) {
 	if role := w.attributes().RoleARN; role != "" {
 		details.String("roleArn", role)
 	}
-	w.record(flow.Event{Type: "ExecutionStarted", Details: ended(details), Key: "input", Body: input.Encoded()})
+	w.record(grow.Event{Type: "ExecutionStarted", Details: ended(details), Key: "input", Body: input.Encoded()})
 	w.last = 0
 }
 
@@ -125,7 +125,7 @@ func (w *history) exit(out Step) {
 	if len(out.Assigned) > 0 {
 		details.Raw("assignedVariables", data.WriteMembers(jsontext.NewWriter(), out.Assigned).Bytes())
 	}
-	w.record(flow.Event{
+	w.record(grow.Event{
 		Type: exitedTypes[w.State.Kind], Name: w.State.Name, Details: ended(details), Key: "output",
 		Body: out.Output.Encoded(),
 	})
@@ -133,9 +133,9 @@ func (w *history) exit(out Step) {
 
 // succeed ends the level with success.
 func (w *history) succeed(output *data.Value) {
-	w.growth.End = &flow.End{Value: output.Encoded()}
+	w.growth.End = &grow.End{Value: output.Encoded()}
 	if w.Ask.Index < 0 {
-		w.record(flow.Event{Type: "ExecutionSucceeded", Key: "output", Body: output.Encoded()})
+		w.record(grow.Event{Type: "ExecutionSucceeded", Key: "output", Body: output.Encoded()})
 		return
 	}
 	if owner := w.owner(); owner != nil && owner.Kind == syntax.MapState {
@@ -148,9 +148,9 @@ func (w *history) succeed(output *data.Value) {
 // fail ends the level with an error. For an inner level, it writes the events of the iteration and the state that end
 // with the level. If the error ends the whole execution, it writes no such events.
 func (w *history) fail(f *stateerror.Error) {
-	w.growth.End = &flow.End{Failure: f.Failure()}
+	w.growth.End = &grow.End{Failure: f.Failure()}
 	if w.Ask.Index < 0 {
-		w.record(flow.Event{Type: "ExecutionFailed", Details: errorDetails(f)})
+		w.record(grow.Event{Type: "ExecutionFailed", Details: errorDetails(f)})
 		return
 	}
 	if owner := w.owner(); w.State != owner && !w.ends(f) { // otherwise nothing of the level has started
@@ -181,8 +181,8 @@ func (w *history) owner() *syntax.State { return w.Machine.States[w.outer().stat
 // overdue ends the run because its time is up.
 func (w *history) overdue() {
 	f := &stateerror.Error{Name: stateerror.Timeout}
-	w.record(flow.Event{Type: "ExecutionTimedOut", Details: errorDetails(f)})
-	w.growth.End = &flow.End{Failure: f.Failure(), TimedOut: true}
+	w.record(grow.Event{Type: "ExecutionTimedOut", Details: errorDetails(f)})
+	w.growth.End = &grow.End{Failure: f.Failure(), TimedOut: true}
 }
 
 // stopped writes that the run was ended from outside. AWS writes nothing about running states, but map runs are
@@ -199,7 +199,7 @@ func (w *history) stopped() {
 			w.last = 0
 		}
 	}
-	e := flow.Event{Type: "ExecutionAborted"}
+	e := grow.Event{Type: "ExecutionAborted"}
 	if w.Ask.Cause.Failure.EndsRun() { // not an operator
 		e.Type = "ExecutionFailed"
 	}
@@ -248,7 +248,7 @@ func (w *history) scheduled(input *data.Value, timeout, heartbeat int64, role st
 	if role != "" {
 		details.Raw("taskCredentials", data.Tree(jsontext.OrderedMapOf("roleArn", role)).JSON())
 	}
-	w.record(flow.Event{
+	w.record(grow.Event{
 		Type: taskEvents(t) + "Scheduled", Name: w.State.Name, Details: ended(details), Key: key,
 		Body: input.Encoded(),
 	})
@@ -284,7 +284,7 @@ func tellTask(o *jsontext.Writer, t *syntax.Task) {
 
 func (w *history) attemptSucceeded(result *data.Value) {
 	t := w.State.Task
-	w.record(flow.Event{
+	w.record(grow.Event{
 		Type: taskEvents(t) + "Succeeded", Name: w.State.Name, Details: taskDetails(t), Key: "output",
 		Body: result.Encoded(),
 	})

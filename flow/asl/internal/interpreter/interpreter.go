@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/jsonata"
 )
 
@@ -22,7 +22,7 @@ type Interpreter struct {
 }
 
 // NewInterpreter returns an interpreter that answers one question of the engine.
-func NewInterpreter(m *syntax.Machine, ask *flow.Ask) *Interpreter {
+func NewInterpreter(m *syntax.Machine, ask *grow.Ask) *Interpreter {
 	w := &Interpreter{budget: stepBudget}
 	w.Machine, w.Ask, w.Steps = m, ask, jsonata.MaxSteps
 	return w
@@ -37,10 +37,10 @@ type Step struct {
 }
 
 // Grow answers one question of the engine.
-func Grow(m *syntax.Machine, ask *flow.Ask) flow.Growth {
+func Grow(m *syntax.Machine, ask *grow.Ask) grow.Growth {
 	w := NewInterpreter(m, ask)
 	if err := w.answer(); err != nil {
-		return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: err.Error()}}}
+		return grow.Growth{End: &grow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: err.Error()}}}
 	}
 	w.bound()
 	w.growth.Untold = w.told - int64(len(w.growth.Events))
@@ -56,10 +56,10 @@ func (w *Interpreter) answer() error {
 	cause := &w.Ask.Cause
 	w.accepted()
 	switch cause.Kind {
-	case flow.Overdue:
+	case grow.Overdue:
 		w.overdue()
 		return nil
-	case flow.Stopped:
+	case grow.Stopped:
 		w.stopped()
 		return nil
 	default:
@@ -72,11 +72,11 @@ func (w *Interpreter) answer() error {
 		}
 	}
 	switch cause.Kind {
-	case flow.Begin:
+	case grow.Begin:
 		return w.begin()
-	case flow.Reopened:
+	case grow.Reopened:
 		return w.reopened()
-	case flow.Told: // only map runs expect messages
+	case grow.Told: // only map runs expect messages
 		return nil
 	default:
 		return w.resume()
@@ -93,11 +93,11 @@ func (w *Interpreter) resume() error {
 	if w.State = w.Machine.States[n.state]; w.State == nil {
 		return fmt.Errorf("asl: %s: the definition has no state %q", w.Machine.Name, n.state)
 	}
-	undid := cause.Kind == flow.Undone || cause.Kind == flow.UndoFailed
+	undid := cause.Kind == grow.Undone || cause.Kind == grow.UndoFailed
 	if undid != (n.intent != nil) {
 		return fmt.Errorf("asl: %s: %s is no answer to what the state %q wanted", w.Machine.Name, cause.Kind, n.state)
 	}
-	paused := n.paused && cause.Kind == flow.Ended
+	paused := n.paused && cause.Kind == grow.Ended
 	if !paused && !undid && !causesOf[w.State.Kind][cause.Kind] {
 		return fmt.Errorf("asl: %s: nothing that is %s can happen to the %s state %q", w.Machine.Name, cause.Kind,
 			w.State.Kind, n.state)
@@ -107,9 +107,9 @@ func (w *Interpreter) resume() error {
 		w.Input = &data.Value{} // it is no longer needed
 	}
 	w.used, w.redrives = n.used, n.redrives
-	w.nodeFailed = cause.Kind == flow.Failed || cause.Kind == flow.JoinFailed
+	w.nodeFailed = cause.Kind == grow.Failed || cause.Kind == grow.JoinFailed
 	w.last, w.visits, w.Tries, w.before = n.last, n.visits, n.tries, n.entered
-	w.attempted = cause.Kind != flow.Continue && !paused
+	w.attempted = cause.Kind != grow.Continue && !paused
 	if w.attempted && !undid {
 		w.node = cause.Name
 	}
@@ -118,19 +118,19 @@ func (w *Interpreter) resume() error {
 		return nil
 	}
 	switch cause.Kind {
-	case flow.Taken, flow.Called:
+	case grow.Taken, grow.Called:
 		w.taken(n)
-	case flow.Undone:
+	case grow.Undone:
 		w.goOn(w.undone(n.intent))
-	case flow.UndoFailed:
+	case grow.UndoFailed:
 		w.goOn(w.undoFailed(cause.Failure))
-	case flow.Continue:
+	case grow.Continue:
 		if n.through != nil {
 			w.proceed(w.through(n.through))
 		} else {
 			w.run(w.State, w.Input)
 		}
-	case flow.Ended:
+	case grow.Ended:
 		switch {
 		case w.State.Kind == syntax.WaitState:
 			w.proceed(w.Waited())
@@ -139,13 +139,13 @@ func (w *Interpreter) resume() error {
 		default:
 			w.proceed(w.TaskEnded(cause.Result))
 		}
-	case flow.Failed:
+	case grow.Failed:
 		if cause.Run && n.child != nil {
 			w.proceed(w.executionEnded(n.child))
 		} else {
 			w.proceed(Step{}, w.TaskFailed(cause.Failure))
 		}
-	case flow.Joined:
+	case grow.Joined:
 		w.proceed(w.joined(cause.Results))
 	default:
 		w.proceed(Step{}, w.joinFailed(cause.Failure))
@@ -155,16 +155,16 @@ func (w *Interpreter) resume() error {
 
 // causesOf lists the causes with which the engine may ask about a waiting state, by the type of the state. Every state
 // may be continued.
-var causesOf = func() (causes [len(syntax.KindNames)]map[flow.CauseKind]bool) {
+var causesOf = func() (causes [len(syntax.KindNames)]map[grow.CauseKind]bool) {
 	for kind := range causes {
-		causes[kind] = map[flow.CauseKind]bool{flow.Continue: true}
+		causes[kind] = map[grow.CauseKind]bool{grow.Continue: true}
 	}
-	causes[syntax.WaitState][flow.Ended] = true
-	for _, cause := range []flow.CauseKind{flow.Ended, flow.Failed, flow.Taken, flow.Called} {
+	causes[syntax.WaitState][grow.Ended] = true
+	for _, cause := range []grow.CauseKind{grow.Ended, grow.Failed, grow.Taken, grow.Called} {
 		causes[syntax.TaskState][cause] = true
 	}
 	for _, kind := range []syntax.Kind{syntax.ParallelState, syntax.MapState} {
-		causes[kind][flow.Joined], causes[kind][flow.JoinFailed] = true, true
+		causes[kind][grow.Joined], causes[kind][grow.JoinFailed] = true, true
 	}
 	return causes
 }()
@@ -314,7 +314,7 @@ func (w *Interpreter) Enter(s *syntax.State, input *data.Value) {
 	if w.Ask.Quiet {
 		w.count()
 	} else {
-		w.record(flow.Event{Type: enteredTypes[s.Kind], Name: s.Name, Key: "input", Body: input.Encoded()})
+		w.record(grow.Event{Type: enteredTypes[s.Kind], Name: s.Name, Key: "input", Body: input.Encoded()})
 	}
 	w.entered = w.last
 }

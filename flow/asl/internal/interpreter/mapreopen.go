@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // A map run whose parent is redriven keeps the children that succeeded. It starts the others again: the engine
@@ -41,9 +41,9 @@ func (r *mapRun) startOver(node string) {
 	switch node {
 	case writeNode:
 	case readNode:
-		r.growth.Again = &flow.Again{}
+		r.growth.Again = &grow.Again{}
 	default:
-		r.growth.Again = &flow.Again{}
+		r.growth.Again = &grow.Again{}
 		if index, err := strconv.Atoi(node); err == nil {
 			r.growth.Again.Child = r.childAgain(index, r.Ask.Cause.Note)
 		}
@@ -51,7 +51,7 @@ func (r *mapRun) startOver(node string) {
 }
 
 // childAgain returns the run that continues a child.
-func (r *mapRun) childAgain(index int, note atom.Value) *flow.Child {
+func (r *mapRun) childAgain(index int, note atom.Value) *grow.Child {
 	child := r.child(index, int(itemsIn(note)))
 	child.Reopen = !r.State.Items.Distributed.Express
 	return child
@@ -73,7 +73,7 @@ func (r *mapRun) redo() {
 			continue
 		}
 		r.Again.remove(itemsIn(past.Note))
-		r.addRun(r.Redone, flow.Spec{Input: past.Input, Note: past.Note, Child: r.childAgain(r.Redone, past.Note)})
+		r.addRun(r.Redone, grow.Spec{Input: past.Input, Note: past.Note, Child: r.childAgain(r.Redone, past.Note)})
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
@@ -62,11 +62,11 @@ func (r *mapRun) finish() {
 }
 
 // recall returns the result of a child.
-func (r *mapRun) recall(index int) (flow.Past, bool) { return r.Ask.Recall(strconv.Itoa(index)) }
+func (r *mapRun) recall(index int) (grow.Past, bool) { return r.Ask.Recall(strconv.Itoa(index)) }
 
 // formed returns a child's result in the form that the ResultWriter asks for: with a description of the execution, as
 // it is, or with an array divided into its elements.
-func (r *mapRun) formed(past flow.Past, index int) []json.RawMessage {
+func (r *mapRun) formed(past grow.Past, index int) []json.RawMessage {
 	form := r.set.Form.Transformation
 	if form == "" && r.set.Target != nil {
 		form = "NONE"
@@ -124,7 +124,7 @@ type included struct {
 // maxRecorded bounds the input or output of an execution in a result file, in bytes.
 const maxRecorded = 64 << 10
 
-func (r *mapRun) told(past flow.Past, index int) json.RawMessage {
+func (r *mapRun) told(past grow.Past, index int) json.RawMessage {
 	e := execution{
 		ExecutionArn: r.childARN(r.set, index), Name: r.childName(r.set, index),
 		StateMachineArn: r.attributes().StateMachineID + r.label(), RedriveStatus: "NOT_REDRIVABLE",
@@ -155,7 +155,7 @@ func (r *mapRun) told(past flow.Past, index int) json.RawMessage {
 }
 
 // fileOf returns which file a child belongs to.
-func fileOf(past flow.Past) int {
+func fileOf(past grow.Past) int {
 	switch {
 	case past.Result != nil:
 		return succeeded
@@ -209,8 +209,8 @@ func (r *mapRun) write() {
 		return
 	}
 	r.Writes++
-	r.growth.Add = append(r.growth.Add, flow.Spec{
-		Name: writeNode + "#" + strconv.Itoa(r.Writes), Kind: flow.Work, Task: WriteObjects, Input: atom.MustEncode(write),
+	r.growth.Add = append(r.growth.Add, grow.Spec{
+		Name: writeNode + "#" + strconv.Itoa(r.Writes), Kind: grow.Work, Task: WriteObjects, Input: atom.MustEncode(write),
 	})
 }
 

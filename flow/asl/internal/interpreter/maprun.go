@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
@@ -94,7 +94,7 @@ func runMap(w *Interpreter) error {
 	if w.Input == nil {
 		w.Input = data.EmptyObject
 	}
-	if w.Ask.Cause.Kind == flow.Begin {
+	if w.Ask.Cause.Kind == grow.Begin {
 		w.last = w.Group.started
 		details := newDetails()
 		details.String("mapRunArn", r.set.ARN)
@@ -132,28 +132,28 @@ func (r *mapRun) heed() {
 	cause := &r.Ask.Cause
 	node, _ := nodepath.CutVisit(cause.Name)
 	switch {
-	case cause.Kind == flow.Begin && r.set.MaxItems < 0:
+	case cause.Kind == grow.Begin && r.set.MaxItems < 0:
 		r.refuseMaxItems()
-	case cause.Kind == flow.Reopened && cause.Name == "":
+	case cause.Kind == grow.Reopened && cause.Name == "":
 		r.redriven()
-	case cause.Kind == flow.Reopened:
+	case cause.Kind == grow.Reopened:
 		r.startOver(node)
-	case cause.Kind == flow.Told:
+	case cause.Kind == grow.Told:
 		r.updated(cause)
-	case cause.Kind == flow.Continue && r.Redoes:
+	case cause.Kind == grow.Continue && r.Redoes:
 		r.goOn(nil)
-	case cause.Kind == flow.Continue && r.Drops > 0:
+	case cause.Kind == grow.Continue && r.Drops > 0:
 		r.drop()
-	case cause.Kind == flow.Continue && r.All && r.Open == 0:
+	case cause.Kind == grow.Continue && r.All && r.Open == 0:
 		r.finish()
-	case cause.Kind == flow.Begin, cause.Kind == flow.Continue:
+	case cause.Kind == grow.Begin, cause.Kind == grow.Continue:
 		r.goOn(nil)
-	case node == readNode && cause.Kind == flow.Ended:
+	case node == readNode && cause.Kind == grow.Ended:
 		r.read(cause.Result)
 	case node == readNode:
 		r.Reading, r.Later = false, false
 		r.giveUp(failedAs(stateerror.ItemReader, cause.Failure))
-	case node == writeNode && cause.Kind == flow.Ended:
+	case node == writeNode && cause.Kind == grow.Ended:
 		r.finish()
 	case node == writeNode:
 		r.end(failedAs(stateerror.ResultWriter, cause.Failure))
@@ -192,11 +192,11 @@ func (r *mapRun) read(result atom.Value) {
 }
 
 // ended counts the end of a child.
-func (r *mapRun) ended(cause *flow.Cause) {
+func (r *mapRun) ended(cause *grow.Cause) {
 	items := itemsIn(cause.Note)
 	r.Open, r.Held = r.Open-1, r.Held-items
 	switch {
-	case cause.Kind != flow.Failed:
+	case cause.Kind != grow.Failed:
 		r.Well.add(items)
 	case exceededEvents(cause.Failure):
 		r.Final.add(items)
@@ -314,14 +314,14 @@ func (r *mapRun) readMore(children int, at time.Time) {
 	}
 	r.Reads++
 	r.Reading, r.Later = true, !at.IsZero()
-	r.growth.Add = append(r.growth.Add, flow.Spec{
-		Name: r.reader(), Kind: flow.Work, Task: ReadItems, Input: atom.MustEncode(query), NoEffect: true, Due: at,
+	r.growth.Add = append(r.growth.Add, grow.Spec{
+		Name: r.reader(), Kind: grow.Work, Task: ReadItems, Input: atom.MustEncode(query), NoEffect: true, Due: at,
 	})
 }
 
 // beginRun starts the run of a child.
 func (r *mapRun) beginRun(input *data.Value, items int) {
-	spec := flow.Spec{
+	spec := grow.Spec{
 		Input: input.Encoded(), Note: data.Encode(data.Number(int64(items))), Child: r.child(r.Begun, items),
 	}
 	r.addRun(r.Begun, spec)
@@ -330,18 +330,18 @@ func (r *mapRun) beginRun(input *data.Value, items int) {
 }
 
 // child returns the run of a child with a number of items.
-func (r *mapRun) child(index, items int) *flow.Child {
-	return &flow.Child{
+func (r *mapRun) child(index, items int) *grow.Child {
+	return &grow.Child{
 		ID: r.childRun(r.set, index), Flow: r.Ask.Run.Flow, Definition: r.Ask.Run.Definition,
 		Attributes: r.childAttributes(r.set, index, items),
 	}
 }
 
 // addRun adds the node of a child.
-func (r *mapRun) addRun(index int, spec flow.Spec) {
-	spec.Name, spec.Kind = strconv.Itoa(index), flow.Nested
+func (r *mapRun) addRun(index int, spec grow.Spec) {
+	spec.Name, spec.Kind = strconv.Itoa(index), grow.Nested
 	if r.State.Undoes() {
-		spec.Undo = &flow.Undo{}
+		spec.Undo = &grow.Undo{}
 	} else {
 		spec.LeaveUndone(r.State.HasEffect(), r.Machine.Undoes)
 	}
@@ -384,13 +384,13 @@ func (r *mapRun) end(f *stateerror.Error) {
 	r.discard()
 	r.growth.More = nil
 	r.over(true)
-	r.growth.End = &flow.End{Failure: f.Failure(), Reopen: atom.Null}
+	r.growth.End = &grow.End{Failure: f.Failure(), Reopen: atom.Null}
 }
 
 func (r *mapRun) endWell(result atom.Value) {
 	r.event("MapRunSucceeded", nil)
 	r.over(false)
-	r.growth.End = &flow.End{Value: result}
+	r.growth.End = &grow.End{Value: result}
 }
 
 // over records how the map run ended, and its settings, because a retry of the state has other settings.

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // UpdateMapRun is asl.UpdateMapRun.
@@ -18,9 +18,9 @@ type MapRunUpdate struct {
 }
 
 // updated gives the map run other limits. They apply from now on: running children continue.
-func (r *mapRun) updated(cause *flow.Cause) {
+func (r *mapRun) updated(cause *grow.Cause) {
 	var u MapRunUpdate
-	if cause.Message != flow.MessageSignal || cause.Name != UpdateMapRun || cause.Result.Decode(&u) != nil {
+	if cause.Message != grow.MessageSignal || cause.Name != UpdateMapRun || cause.Result.Decode(&u) != nil {
 		return
 	}
 	l := &r.set.mapLimits

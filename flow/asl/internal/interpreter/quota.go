@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // AWS's quotas of one execution. They hold for executions that are started with Attributes.Limited.
@@ -48,7 +48,7 @@ func (w *Interpreter) timeout(l *syntax.Level) time.Duration {
 // execution.
 func (w *Interpreter) bound() {
 	over := w.Ask.Event + w.told - 1 - MaxEvents // events beyond the last one
-	ends := w.Ask.Index < 0 && (w.growth.End != nil || w.Ask.Cause.Kind == flow.Stopped)
+	ends := w.Ask.Index < 0 && (w.growth.End != nil || w.Ask.Cause.Kind == grow.Stopped)
 	if over < 0 || over == 0 && ends {
 		return
 	}
@@ -58,18 +58,18 @@ func (w *Interpreter) bound() {
 	before := max(0, MaxEvents-w.Ask.Event) // events of this answer before the last one
 	f := &stateerror.Error{Name: stateerror.Runtime, Cause: tooManyEvents}
 	answer := w.growth
-	w.growth = flow.Growth{Events: answer.Events[:min(before, int64(len(answer.Events)))], Steps: answer.Steps}
+	w.growth = grow.Growth{Events: answer.Events[:min(before, int64(len(answer.Events)))], Steps: answer.Steps}
 	w.told = before
 	w.last = w.Ask.Event + before - 1
 	switch w.changed = false; {
 	case w.Ask.Index >= 0:
-		w.growth.End = &flow.End{Failure: f.Failure(), Note: w.endNote()}
-	case w.Ask.Cause.Kind == flow.Stopped || w.Ask.Cause.Kind == flow.Overdue:
+		w.growth.End = &grow.End{Failure: f.Failure(), Note: w.endNote()}
+	case w.Ask.Cause.Kind == grow.Stopped || w.Ask.Cause.Kind == grow.Overdue:
 		last := answer.Events[len(answer.Events)-1]
 		w.growth.End = answer.End
 		w.record(last)
 	default:
-		w.growth.End = &flow.End{Failure: f.Failure()}
-		w.record(flow.Event{Type: "ExecutionFailed", Details: errorDetails(f)})
+		w.growth.End = &grow.End{Failure: f.Failure()}
+		w.record(grow.Event{Type: "ExecutionFailed", Details: errorDetails(f)})
 	}
 }

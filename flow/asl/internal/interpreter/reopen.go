@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 )
 
 // AWS calls this a redrive: an execution that did not succeed continues with the states that were entered and not left.
@@ -26,7 +26,7 @@ const (
 var errExpress = errors.New("an Express execution cannot be redriven; start another execution")
 
 // Reopens returns why a run cannot be redriven.
-func Reopens(run *flow.RunInfo) error {
+func Reopens(run *grow.RunInfo) error {
 	a := &Attributes{}
 	if err := run.Attributes.Decode(a); err == nil && a.Express {
 		return errExpress
@@ -103,13 +103,13 @@ func (w *Interpreter) startOver() {
 			w.proceed(Step{}, f)
 			return
 		}
-		w.growth.Again = &flow.Again{
+		w.growth.Again = &grow.Again{
 			Token: spec.Token, Child: spec.Child, Input: spec.Input, Note: w.note(w.remembers()),
 		}
 	case syntax.WaitState:
 		w.waitAgain()
 	case syntax.ParallelState, syntax.MapState:
-		w.growth.Again = &flow.Again{Note: w.note(true)}
+		w.growth.Again = &grow.Again{Note: w.note(true)}
 	default: // other states have no nodes
 		w.proceed(w.Visit())
 	}
@@ -125,7 +125,7 @@ func (w *Interpreter) waitAgain() {
 	case f != nil:
 		w.proceed(Step{}, f)
 	case due.After(w.Ask.Now):
-		w.growth.Again = &flow.Again{After: due.Sub(w.Ask.Now), Note: w.note(true)}
+		w.growth.Again = &grow.Again{After: due.Sub(w.Ask.Now), Note: w.note(true)}
 	default:
 		w.proceed(w.Waited())
 	}
@@ -144,7 +144,7 @@ func (w *Interpreter) redriven() error {
 	w.last = w.Ask.Event - 1
 	details := newDetails()
 	details.Number("redriveCount", count)
-	w.record(flow.Event{Type: "ExecutionRedriven", Details: ended(details)})
+	w.record(grow.Event{Type: "ExecutionRedriven", Details: ended(details)})
 	w.growth.Labels = map[string]string{
 		RedriveLabel: strconv.FormatInt(count, 10), RedriveDateLabel: w.Ask.Now.UTC().Format(time.RFC3339Nano),
 	}

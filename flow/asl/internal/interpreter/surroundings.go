@@ -5,10 +5,10 @@ import (
 	"hash/fnv"
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/expression"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/jsonata"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
@@ -19,7 +19,7 @@ type surroundings struct {
 	visited
 
 	Machine *syntax.Machine
-	Ask     *flow.Ask
+	Ask     *grow.Ask
 
 	vars    map[string]*data.Value // variables of this level; nil until they are read
 	changed bool                   // vars differ from the memory in the question

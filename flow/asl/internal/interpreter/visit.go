@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/expression"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/jsonata"
 	"github.com/ebbflow/ebb/internal/jsonpath"
@@ -101,7 +101,7 @@ func (w *Interpreter) wait() (Step, *stateerror.Error) {
 	if !due.After(w.Ask.Now) {
 		return w.Waited()
 	}
-	w.growth.Add = append(w.growth.Add, flow.Spec{Name: w.visitName(), Kind: flow.Timer, Due: due, Note: w.note(true)})
+	w.growth.Add = append(w.growth.Add, grow.Spec{Name: w.visitName(), Kind: grow.Timer, Due: due, Note: w.note(true)})
 	return Step{Waits: true}, nil
 }
 

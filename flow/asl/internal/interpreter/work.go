@@ -4,18 +4,18 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/expression"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
 // dispatchRemote lets the holder of the attempt's token end the attempt. The holder
 // is the called service, or the worker that takes work of the activity's ARN.
-func (w *Interpreter) dispatchRemote(spec *flow.Spec) {
+func (w *Interpreter) dispatchRemote(spec *grow.Spec) {
 	switch t := w.State.Task; {
 	case t.Activity:
 		spec.Token, spec.Queue, spec.Task = w.token, t.URI, ""
@@ -35,9 +35,9 @@ func (w *Interpreter) newToken() {
 // node's note.
 func (w *Interpreter) taken(n *levelState) {
 	t := w.State.Task
-	if cause := &w.Ask.Cause; cause.Kind == flow.Called && cause.Run && n.child != nil {
+	if cause := &w.Ask.Cause; cause.Kind == grow.Called && cause.Run && n.child != nil {
 		w.submitted(w.startedAnswer(n.child, w.Ask.Now))
-	} else if cause.Kind == flow.Called {
+	} else if cause.Kind == grow.Called {
 		w.submitted(cause.Result)
 	} else {
 		details := newDetails()
@@ -52,7 +52,7 @@ func (w *Interpreter) taken(n *levelState) {
 
 // submitted writes the event that the called service has answered and the task now waits for its token to end.
 func (w *Interpreter) submitted(output atom.Value) {
-	w.record(flow.Event{
+	w.record(grow.Event{
 		Type: "TaskSubmitted", Name: w.State.Name, Details: taskDetails(w.State.Task), Key: "output",
 		Body: output,
 	})
@@ -70,40 +70,40 @@ func (w *Interpreter) work() (Step, *stateerror.Error) {
 }
 
 // WorkSpec returns the specification of a node without its name and note, and writes the event that it is scheduled.
-func (w *Interpreter) WorkSpec(name string) (flow.Spec, *stateerror.Error) {
+func (w *Interpreter) WorkSpec(name string) (grow.Spec, *stateerror.Error) {
 	t := w.State.Task
 	w.newToken()
 	input, f := w.Effective()
 	if f != nil {
-		return flow.Spec{}, f
+		return grow.Spec{}, f
 	}
 	timeout, f := w.Amount(&t.Timeout, 1, syntax.MaxSeconds)
 	if f != nil {
-		return flow.Spec{}, f
+		return grow.Spec{}, f
 	}
 	heartbeat, f := w.Amount(&t.Heartbeat, 1, syntax.MaxSeconds)
 	if f != nil {
-		return flow.Spec{}, f
+		return grow.Spec{}, f
 	}
 	role, f := w.role()
 	if f != nil {
-		return flow.Spec{}, f
+		return grow.Spec{}, f
 	}
 	if exists := w.Ask.Queue; t.Activity && exists != nil {
 		if err := exists(t.URI); err != nil {
-			return flow.Spec{}, stateerror.Runtimef("%v", err)
+			return grow.Spec{}, stateerror.Runtimef("%v", err)
 		}
 	}
 	w.scheduled(input, timeout, heartbeat, role)
-	spec := flow.Spec{
-		Kind: flow.Work, Task: t.URI, Input: input.Encoded(),
+	spec := grow.Spec{
+		Kind: grow.Work, Task: t.URI, Input: input.Encoded(),
 		Timeout: time.Duration(timeout) * time.Second, Heartbeat: time.Duration(heartbeat) * time.Second,
 	}
 	if t.Starts() {
 		x, f := w.asked(input, name)
 		if f != nil {
 			w.attemptFailed(f)
-			return flow.Spec{}, f
+			return grow.Spec{}, f
 		}
 		w.child = x
 		w.start(&spec, x)
@@ -115,7 +115,7 @@ func (w *Interpreter) WorkSpec(name string) (flow.Spec, *stateerror.Error) {
 		spec.Pivot = r != nil && r.Never
 		spec.LeaveUndone(w.State.HasEffect(), w.Machine.Undoes)
 	default:
-		spec.Undo = &flow.Undo{Task: r.URI, Note: w.State.Name, Policy: r.Policy()}
+		spec.Undo = &grow.Undo{Task: r.URI, Note: w.State.Name, Policy: r.Policy()}
 	}
 	return spec, nil
 }
@@ -232,17 +232,17 @@ func (w *Interpreter) rescue(f *stateerror.Error) (Step, *stateerror.Error) {
 // not be used, it is a new node. If there was no node, the state starts again.
 func (w *Interpreter) again(after time.Duration) (Step, *stateerror.Error) {
 	due := w.Ask.Now.Add(after)
-	failed := w.Ask.Cause.Kind == flow.Failed
+	failed := w.Ask.Cause.Kind == grow.Failed
 	switch {
 	case !w.attempted:
 		w.paused = true
-		w.growth.Add = append(w.growth.Add, flow.Spec{Name: w.visitName(), Kind: flow.Timer, Due: due, Note: w.note(true)})
+		w.growth.Add = append(w.growth.Add, grow.Spec{Name: w.visitName(), Kind: grow.Timer, Due: due, Note: w.note(true)})
 		return Step{Waits: true}, nil
 	case !failed && w.State.Undoes():
 		return w.compensate(&syntax.Compensation{Inside: true}, &intent{due: due})
 	case failed:
 		return w.workAgain(after)
-	case w.Ask.Cause.Kind == flow.JoinFailed:
+	case w.Ask.Cause.Kind == grow.JoinFailed:
 		return w.forkAgain(after)
 	}
 	return w.anew(due)
@@ -254,7 +254,7 @@ func (w *Interpreter) workAgain(after time.Duration) (Step, *stateerror.Error) {
 	if f != nil {
 		return Step{}, f
 	}
-	w.growth.Again = &flow.Again{After: after, Note: w.note(true), Token: spec.Token, Child: spec.Child}
+	w.growth.Again = &grow.Again{After: after, Note: w.note(true), Token: spec.Token, Child: spec.Child}
 	if _, isFixed := w.State.Arguments.(expression.Fixed); !isFixed && w.State.Arguments != nil {
 		// They may read the count of retries.
 		w.growth.Again.Input = spec.Input

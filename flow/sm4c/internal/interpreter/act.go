@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 )
@@ -84,7 +84,7 @@ func (w *interpreter) delay(a *syntax.Action) step {
 	}
 	f := w.top()
 	f.node = w.node(a.Name, a.Repeats)
-	w.add(flow.Spec{Name: f.node, Kind: flow.Timer, Due: w.later(a.Span)})
+	w.add(grow.Spec{Name: f.node, Kind: grow.Timer, Due: w.later(a.Span)})
 	return nil
 }
 

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 	"github.com/ebbflow/ebb/internal/jq"
@@ -50,23 +50,23 @@ func (w *interpreter) invokeFunction(a *syntax.Action) step {
 	fr := w.top()
 	fr.node, fr.begun = w.node(a.Name, a.Repeats), w.ask.Now
 	if !a.Waits {
-		spec := flow.Spec{Name: fr.node, Kind: flow.Nested, Input: input, Child: w.callRun(a.Function)}
+		spec := grow.Spec{Name: fr.node, Kind: grow.Nested, Input: input, Child: w.callRun(a.Function)}
 		w.undoBy(&spec, a)
 		w.add(spec)
 		return nil
 	}
-	spec := flow.Spec{Name: fr.node, Kind: flow.Work, Task: a.Function.Task(), Input: input}
+	spec := grow.Spec{Name: fr.node, Kind: grow.Work, Task: a.Function.Task(), Input: input}
 	w.limit(a, 0)
 	w.undoBy(&spec, a)
 	if a.Revert.Reverts() {
-		spec.Undo = &flow.Undo{Task: a.Revert.Function.Task(), Note: strconv.Itoa(a.Number)}
+		spec.Undo = &grow.Undo{Task: a.Revert.Function.Task(), Note: strconv.Itoa(a.Number)}
 	}
 	w.add(spec)
 	return nil
 }
 
 // undoBy records in the node of a call that the call is a point of no return, or that its work stays done.
-func (w *interpreter) undoBy(spec *flow.Spec, a *syntax.Action) {
+func (w *interpreter) undoBy(spec *grow.Spec, a *syntax.Action) {
 	r := a.Revert
 	spec.Pivot = r != nil && r.Pivot
 	if !r.Reverts() {
@@ -94,16 +94,16 @@ func (w *interpreter) invokeSubflow(a *syntax.Action) step {
 	}
 	fr := w.top()
 	fr.node, fr.begun = w.node(a.Name, a.Repeats), w.ask.Now
-	spec := flow.Spec{
-		Name: fr.node, Kind: flow.Nested, Input: encoded,
-		Child: &flow.Child{Flow: a.Subflow, Attributes: w.attributes(own{Depth: depth}), Detached: !a.Waits},
+	spec := grow.Spec{
+		Name: fr.node, Kind: grow.Nested, Input: encoded,
+		Child: &grow.Child{Flow: a.Subflow, Attributes: w.attributes(own{Depth: depth}), Detached: !a.Waits},
 	}
 	if a.Waits {
 		w.limit(a, 0)
 	}
 	w.undoBy(&spec, a)
 	if a.Revert.Reverts() {
-		spec.Undo = &flow.Undo{}
+		spec.Undo = &grow.Undo{}
 	}
 	w.add(spec)
 	return nil
@@ -164,8 +164,8 @@ func (w *interpreter) attributes(o own) atom.Value {
 
 // callRun returns the child run for a call that is not awaited. It has the same definition, but only calls a
 // function. It is therefore started in the same commit, and continues whatever happens to this run.
-func (w *interpreter) callRun(f *syntax.Function) *flow.Child {
-	return &flow.Child{
+func (w *interpreter) callRun(f *syntax.Function) *grow.Child {
+	return &grow.Child{
 		Flow: w.ask.Run.Flow, Definition: w.ask.Run.Definition, Detached: true,
 		Attributes: w.attributes(own{Call: f.Name, Depth: w.told4c().Depth}),
 	}
@@ -180,7 +180,7 @@ func (w *interpreter) beginCall(name string) step {
 	m.stage, m.data = calling, treeValue(map[string]any{})
 	for _, f := range w.machine.Functions {
 		if f.Name == name && f.Formula == nil {
-			w.add(flow.Spec{Name: nodepath.Escape(name), Kind: flow.Work, Task: f.Task(), Input: w.ask.Cause.Input})
+			w.add(grow.Spec{Name: nodepath.Escape(name), Kind: grow.Work, Task: f.Task(), Input: w.ask.Cause.Input})
 			return nil
 		}
 	}
@@ -190,14 +190,14 @@ func (w *interpreter) beginCall(name string) step {
 // callOver ends a run that only calls a function.
 func (w *interpreter) callOver() step {
 	cause := &w.ask.Cause
-	if cause.Kind == flow.Failed {
-		w.end(&flow.End{Failure: stateerror.Function(cause.Failure).Failure()})
+	if cause.Kind == grow.Failed {
+		w.end(&grow.End{Failure: stateerror.Function(cause.Failure).Failure()})
 		return nil
 	}
 	value := cause.Result
 	if len(value) == 0 {
 		value = atom.Null
 	}
-	w.end(&flow.End{Value: value})
+	w.end(&grow.End{Value: value})
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 	"github.com/ebbflow/ebb/internal/jq"
@@ -58,7 +58,7 @@ func eventOf(json []byte) (map[string]any, error) {
 // received returns the event in a message.
 func (w *interpreter) received() ([]byte, map[string]any, error) {
 	cause := &w.ask.Cause
-	if cause.Message != flow.MessageSignal {
+	if cause.Message != grow.MessageSignal {
 		text := valueOf(cause.Result).json
 		e, err := eventOf(text)
 		return text, e, err
@@ -138,8 +138,8 @@ func (w *interpreter) send(a *syntax.Action) result {
 		return failed(stateerror.Expression("the event %s: %v", jsontext.Quote(d.Name), err))
 	}
 	id, _ := e["id"].(string)
-	w.growth.Out = append(w.growth.Out, flow.Message{
-		To: eventTarget, Kind: flow.MessageEvent, Name: d.Name, Key: id,
+	w.growth.Out = append(w.growth.Out, grow.Message{
+		To: eventTarget, Kind: grow.MessageEvent, Name: d.Name, Key: id,
 		Body: atom.FromJSON(text),
 	})
 	w.event("EventSent", d.Name, map[string]any{"id": id, "type": e["type"]})

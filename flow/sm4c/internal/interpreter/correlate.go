@@ -3,7 +3,7 @@ package interpreter
 import (
 	"maps"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 )
 
@@ -14,7 +14,7 @@ import (
 type known struct {
 	data  *jsonValue
 	keys  map[string]string
-	until func() bool // see [flow.Ask.Interrupted]
+	until func() bool // see [grow.Ask.Interrupted]
 }
 
 // noteKnown stores these values before the interpreter changes the run's memory.
@@ -27,7 +27,7 @@ func (w *interpreter) label() {
 	if !w.machine.Correlates || w.run == nil {
 		return
 	}
-	begun := w.ask.Cause.Kind == flow.Begin && w.branch == nil
+	begun := w.ask.Cause.Kind == grow.Begin && w.branch == nil
 	ended := w.over && w.branch == nil
 	if !begun && !ended && w.before.data == w.run.data && len(w.before.keys) == len(w.run.keys) {
 		return
@@ -47,7 +47,7 @@ func (w *interpreter) label() {
 	}
 	for topic := range is {
 		if !was[topic] {
-			labels[topic] = flow.Correlated
+			labels[topic] = grow.Correlated
 		}
 	}
 	if len(labels) > 0 {
@@ -61,7 +61,7 @@ func topics(m *syntax.Machine, k known) map[string]bool {
 	for _, d := range m.Awaited {
 		for _, c := range d.Correlation {
 			if value, ok := wants(c, k); ok {
-				topics[flow.CorrelationLabel(c.Attribute, value)] = true
+				topics[grow.CorrelationLabel(c.Attribute, value)] = true
 			}
 		}
 	}

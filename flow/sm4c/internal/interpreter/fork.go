@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 	"github.com/ebbflow/ebb/internal/jsontext"
@@ -13,7 +13,7 @@ import (
 // parallel runs children concurrently. When the winner is known, the others are cancelled (decisions 15 and 16),
 // and the action does not wait for them.
 func (w *interpreter) parallel(a *syntax.Action) step {
-	group := &flow.Group{Count: len(a.Children)}
+	group := &grow.Group{Count: len(a.Children)}
 	if a.Completion != syntax.CompleteAll {
 		group.Need, group.Abandon = a.Need, true
 	}
@@ -33,10 +33,10 @@ func (w *interpreter) foreach(a *syntax.Action) step {
 	case len(list) == 0:
 		return w.settle(given(treeValue([]any{})))
 	}
-	return w.fork(a, &flow.Group{Count: len(list), Slots: a.Slots}, treeValue(list))
+	return w.fork(a, &grow.Group{Count: len(list), Slots: a.Slots}, treeValue(list))
 }
 
-func (w *interpreter) fork(a *syntax.Action, group *flow.Group, input *jsonValue) step {
+func (w *interpreter) fork(a *syntax.Action, group *grow.Group, input *jsonValue) step {
 	text, f := input.text()
 	if f != nil {
 		return w.settle(failed(f))
@@ -47,7 +47,7 @@ func (w *interpreter) fork(a *syntax.Action, group *flow.Group, input *jsonValue
 	group.Shared = atom.Value(shared.Bytes())
 	fr := w.top()
 	fr.node, fr.begun = w.node(a.Name, a.Repeats), w.ask.Now
-	w.add(flow.Spec{Name: fr.node, Kind: flow.Fork, Group: group})
+	w.add(grow.Spec{Name: fr.node, Kind: grow.Fork, Group: group})
 	return nil
 }
 
@@ -123,7 +123,7 @@ func (w *interpreter) inBranch() error {
 // start first: all branches start.
 func (w *interpreter) branchEnded(r result) step {
 	fork := w.branch.Parent
-	if w.ask.Cause.Kind == flow.Begin && (r.fault != nil || fork.Kind == syntax.ParallelAction &&
+	if w.ask.Cause.Kind == grow.Begin && (r.fault != nil || fork.Kind == syntax.ParallelAction &&
 		fork.Completion != syntax.CompleteAll) {
 		m := w.mem
 		m.result = r.value
@@ -150,7 +150,7 @@ func (w *interpreter) endBranch() step {
 	if err := atom.FromJSON(m.fault).Decode(failure); err != nil {
 		failure = stateerror.Expression("%v", err).Failure()
 	}
-	w.end(&flow.End{Failure: failure})
+	w.end(&grow.End{Failure: failure})
 	return nil
 }
 
@@ -160,8 +160,8 @@ func (w *interpreter) endWith(r result) {
 		value, r.fault = r.value.encoded()
 	}
 	if r.fault != nil {
-		w.end(&flow.End{Failure: r.fault.Failure()})
+		w.end(&grow.End{Failure: r.fault.Failure()})
 		return
 	}
-	w.end(&flow.End{Value: value})
+	w.end(&grow.End{Value: value})
 }

@@ -3,7 +3,7 @@ package interpreter
 import (
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 )
@@ -65,10 +65,10 @@ func (w *interpreter) holds(h *syntax.Handler, shown map[string]any) (bool, *sta
 func (w *interpreter) again(a *syntax.Action, after time.Duration) step {
 	f := w.top()
 	cause := &w.ask.Cause
-	failedHere := (cause.Kind == flow.Failed || cause.Kind == flow.JoinFailed) && f.node != "" && cause.Name == f.node
+	failedHere := (cause.Kind == grow.Failed || cause.Kind == grow.JoinFailed) && f.node != "" && cause.Name == f.node
 	switch {
 	case failedHere && w.growth.Again == nil:
-		w.growth.Again = &flow.Again{After: after}
+		w.growth.Again = &grow.Again{After: after}
 		f.begun = w.ask.Now
 		w.limit(a, after)
 		return nil
@@ -76,7 +76,7 @@ func (w *interpreter) again(a *syntax.Action, after time.Duration) step {
 		return w.perform
 	}
 	f.node, f.role = w.node(a.Name+"/pause", true), pause
-	w.add(flow.Spec{Name: f.node, Kind: flow.Timer, Due: w.later(after)})
+	w.add(grow.Spec{Name: f.node, Kind: grow.Timer, Due: w.later(after)})
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (w *interpreter) limit(a *syntax.Action, after time.Duration) {
 	}
 	f := w.top()
 	f.timer = w.node(a.Name+"/timeout", true)
-	w.add(flow.Spec{Name: f.timer, Kind: flow.Timer, Due: w.later(after + a.Span), Limits: true})
+	w.add(grow.Spec{Name: f.timer, Kind: grow.Timer, Due: w.later(after + a.Span), Limits: true})
 }
 
 // nodeEnded continues after the end of a node.
@@ -117,11 +117,11 @@ func (w *interpreter) nodeEnded() step {
 		f.timer = ""
 	}
 	switch cause.Kind {
-	case flow.Joined:
+	case grow.Joined:
 		return w.joined(a, cause.Results)
-	case flow.JoinFailed:
+	case grow.JoinFailed:
 		return w.settle(failed(stateerror.Stored(cause.Failure)))
-	case flow.Failed:
+	case grow.Failed:
 		return w.callFailed(a)
 	default:
 		if a.Kind == syntax.DelayAction || !a.Waits {

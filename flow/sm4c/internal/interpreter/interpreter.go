@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 	"github.com/ebbflow/ebb/internal/nodepath"
@@ -14,8 +14,8 @@ import (
 // An interpreter answers one question of the engine. It continues as far as it can without waiting.
 type interpreter struct {
 	machine *syntax.Machine
-	ask     *flow.Ask
-	growth  flow.Growth
+	ask     *grow.Ask
+	growth  grow.Growth
 
 	mem     *memory        // memory of the flow that the question is about
 	run     *memory        // memory of the run's own flow; nil until a branch reads it
@@ -34,10 +34,10 @@ type interpreter struct {
 type step func() step
 
 // Grow answers one question of the engine.
-func Grow(m *syntax.Machine, ask *flow.Ask) flow.Growth {
+func Grow(m *syntax.Machine, ask *grow.Ask) grow.Growth {
 	w := &interpreter{machine: m, ask: ask, left: stepBudget}
 	if err := w.answer(); err != nil {
-		return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: err.Error()}}}
+		return grow.Growth{End: &grow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: err.Error()}}}
 	}
 	w.remember()
 	w.growth.Steps = int64(stepBudget - w.left)
@@ -62,7 +62,7 @@ func (w *interpreter) answer() error {
 			return fmt.Errorf("sm4c: %s: the definition has no action %d", w.machine.Name, f.action)
 		}
 	}
-	if w.ask.Index < 0 && w.ask.Cause.Kind != flow.Begin && w.mem.stage != calling && w.mem.stage != expiring &&
+	if w.ask.Index < 0 && w.ask.Cause.Kind != grow.Begin && w.mem.stage != calling && w.mem.stage != expiring &&
 		w.state() == nil {
 		return fmt.Errorf("sm4c: %s: the definition has no state %q", w.machine.Name, w.mem.state)
 	}
@@ -76,18 +76,18 @@ func (w *interpreter) answer() error {
 func (w *interpreter) first() step {
 	cause := &w.ask.Cause
 	switch cause.Kind {
-	case flow.Begin:
+	case grow.Begin:
 		if w.branch != nil {
 			return w.start(w.branch)
 		}
 		return w.begin()
-	case flow.Continue:
+	case grow.Continue:
 		return w.goOn()
-	case flow.Told:
+	case grow.Told:
 		return w.told()
-	case flow.Overdue:
+	case grow.Overdue:
 		return w.overdue()
-	case flow.Stopped:
+	case grow.Stopped:
 		if f := cause.Failure; f.EndsRun() {
 			w.event("MachineFailed", w.mem.state, map[string]any{"code": f.Code, "message": clip(f.Message)})
 		} else {
@@ -125,7 +125,7 @@ func (w *interpreter) remember() {
 	}
 	if f != nil {
 		w.growth.Memory, w.growth.Outer = nil, nil
-		w.end(&flow.End{Failure: f.Failure()})
+		w.end(&grow.End{Failure: f.Failure()})
 	}
 	w.label()
 	if w.over || w.branch != nil {
@@ -139,7 +139,7 @@ func (w *interpreter) remember() {
 }
 
 // end ends the flow.
-func (w *interpreter) end(e *flow.End) {
+func (w *interpreter) end(e *grow.End) {
 	w.over = true
 	w.growth.End, w.growth.More = e, nil
 }
@@ -158,7 +158,7 @@ func (w *interpreter) node(name string, repeats bool) string {
 }
 
 // add adds a node.
-func (w *interpreter) add(spec flow.Spec) {
+func (w *interpreter) add(spec grow.Spec) {
 	spec.Note = atom.Null
 	w.growth.Add = append(w.growth.Add, spec)
 }

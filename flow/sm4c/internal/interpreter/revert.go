@@ -5,14 +5,14 @@ import (
 	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 	"github.com/ebbflow/ebb/internal/jq"
 )
 
 // Undo returns the input of the function that undoes a call.
-func Undo(m *syntax.Machine, ask *flow.UndoAsk) (atom.Value, error) {
+func Undo(m *syntax.Machine, ask *grow.UndoAsk) (atom.Value, error) {
 	if ask.Spec.Undo == nil {
 		return nil, fmt.Errorf("sm4c: %s has nothing to undo it with", ask.Path)
 	}
@@ -39,7 +39,7 @@ func Undo(m *syntax.Machine, ask *flow.UndoAsk) (atom.Value, error) {
 	return atom.FromJSON(text), nil
 }
 
-func undoReport(ask *flow.UndoAsk) (map[string]any, error) {
+func undoReport(ask *grow.UndoAsk) (map[string]any, error) {
 	report := map[string]any{"arguments": nil, "result": nil, "outcome": "unknown"}
 	result, done := ask.Did.Done()
 	for name, value := range map[string]atom.Value{"arguments": ask.Spec.Input, "result": result} {

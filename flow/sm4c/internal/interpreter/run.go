@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 	"github.com/ebbflow/ebb/internal/jq"
@@ -224,7 +224,7 @@ func (w *interpreter) complete() step {
 		return w.fail(f)
 	}
 	w.valueEvent("MachineCompleted", "", "output", m.data)
-	w.end(&flow.End{Value: output})
+	w.end(&grow.End{Value: output})
 	return nil
 }
 
@@ -233,7 +233,7 @@ func (w *interpreter) fail(f *stateerror.Error) step {
 	w.event("MachineFailed", w.mem.state, map[string]any{"code": f.Code, "message": clip(f.Message)})
 	failure := f.Failure()
 	failure.Atom = nodepath.Escape(w.mem.state) // the run's views name where it ended
-	w.end(&flow.End{Failure: failure})
+	w.end(&grow.End{Failure: failure})
 	return nil
 }
 
@@ -258,13 +258,13 @@ func (w *interpreter) expired(f *stateerror.Error) step {
 	if t := w.machine.Timeout; t != nil {
 		message = fmt.Sprintf("the machine took longer than %s", t.After)
 	}
-	w.end(&flow.End{TimedOut: true, Failure: stateerror.New(stateerror.CodeTimeout, "%s", message).Failure()})
+	w.end(&grow.End{TimedOut: true, Failure: stateerror.New(stateerror.CodeTimeout, "%s", message).Failure()})
 	return nil
 }
 
 // event adds an event to the run's history.
 func (w *interpreter) event(typ, name string, details map[string]any) {
-	e := flow.Event{Type: typ, Name: name}
+	e := grow.Event{Type: typ, Name: name}
 	if len(details) > 0 {
 		if text, err := jq.Encode(details, maxEventDetails); err == nil {
 			e.Details = atom.FromJSON(text)
@@ -276,7 +276,7 @@ func (w *interpreter) event(typ, name string, details map[string]any) {
 // valueEvent adds an event with a value to the run's history, unless the run has no history. A value that is too large
 // for the run fails where it arises.
 func (w *interpreter) valueEvent(typ, name, key string, value *jsonValue) {
-	e := flow.Event{Type: typ, Name: name}
+	e := grow.Event{Type: typ, Name: name}
 	if !w.ask.Quiet {
 		if body, f := value.encoded(); f == nil {
 			e.Key, e.Body = key, body

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 	"github.com/ebbflow/ebb/internal/jsontext"
@@ -25,7 +25,7 @@ func (w *interpreter) wait() step {
 	}
 	if timed != nil {
 		m.wait, m.due = w.node(s.Wait, s.WaitsAgain), w.later(timed.Timeout)
-		w.add(flow.Spec{Name: m.wait, Kind: flow.Timer, Due: m.due, Limits: s.First(syntax.Events) != nil})
+		w.add(grow.Spec{Name: m.wait, Kind: grow.Timer, Due: m.due, Limits: s.First(syntax.Events) != nil})
 	}
 	return nil
 }
@@ -149,12 +149,12 @@ func (w *interpreter) correlate(e map[string]any) {
 }
 
 // Why returns what a machine currently does, from the memory of its run.
-func Why(m *syntax.Machine, memory atom.Value) (*flow.Waiting, error) {
+func Why(m *syntax.Machine, memory atom.Value) (*grow.Waiting, error) {
 	mem, err := readMemory(memory)
 	if err != nil {
 		return nil, err
 	}
-	out := &flow.Waiting{State: mem.state, Doing: mem.stage.String(), Inbox: len(mem.inbox)}
+	out := &grow.Waiting{State: mem.state, Doing: mem.stage.String(), Inbox: len(mem.inbox)}
 	if mem.data != nil {
 		out.Data = mem.data.json
 	}
@@ -176,17 +176,17 @@ func Why(m *syntax.Machine, memory atom.Value) (*flow.Waiting, error) {
 		case syntax.Timer:
 			out.DueTo = to
 		case syntax.Events:
-			out.Transitions = append(out.Transitions, flow.WaitingFor{To: to, Groups: w.groups(t)})
+			out.Transitions = append(out.Transitions, grow.WaitingFor{To: to, Groups: w.groups(t)})
 		default:
 		}
 	}
 	return out, nil
 }
 
-func (w *interpreter) groups(t *syntax.Transition) []flow.WaitingGroup {
-	var all []flow.WaitingGroup
+func (w *interpreter) groups(t *syntax.Transition) []grow.WaitingGroup {
+	var all []grow.WaitingGroup
 	for _, g := range t.Groups {
-		info := flow.WaitingGroup{}
+		info := grow.WaitingGroup{}
 		for _, d := range g.Events {
 			info.Events = append(info.Events, d.Name)
 		}

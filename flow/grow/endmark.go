@@ -1,4 +1,4 @@
-package flow
+package grow
 
 // An EndMark is how the latest execution of an atom ended, as its record says. It does not change while the atom is
 // reverted, because the revert receives it. It keeps the engine from asking the language of a growing flow twice about

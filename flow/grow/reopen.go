@@ -1,4 +1,4 @@
-package flow
+package grow
 
 // A Reopener is a [Language] whose runs an operator can continue after they have failed, timed out or been cancelled.
 // Whatever had succeeded stays done. A run that was undone, wholly or in part, is never reopened.

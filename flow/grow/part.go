@@ -1,4 +1,4 @@
-package flow
+package grow
 
 // A PartKind says what a [Part] of a definition is.
 type PartKind uint8

@@ -1,4 +1,4 @@
-package flow
+package grow
 
 import (
 	"encoding/json"
