@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -128,4 +129,34 @@ func TestEachOverStoredResults(t *testing.T) {
 			t.Errorf("got %d, %v; want %d", got, err, want)
 		}
 	})
+}
+
+// TestEachPassesOptional: what is optional to a body reaches it through flows within flows, from an input of the run.
+func TestEachPassesOptional(t *testing.T) {
+	t.Parallel()
+	type item struct {
+		N int `json:"n"`
+	}
+	type page struct {
+		Items []item `json:"items"`
+	}
+	pages, items, reason := atom.NewKey[[]page]("pages"), atom.NewKey[[]item]("items"), atom.NewKey[string]("reason")
+	for given, opts := range map[string][]engine.RunOption{"": nil, "why": {engine.With(reason, "why")}} {
+		var got []string
+		leaf := atom.Func("leaf", func(_ context.Context, in struct {
+			N      int    `json:"n"`
+			Reason string `json:"reason,omitempty"`
+		},
+		) (int, error) {
+			got = append(got, in.Reason)
+			return in.N, nil
+		})
+		each := flow.Each("each", items, flow.Linear("item", leaf))
+		eng := newEngine(t, flow.Linear("f", flow.Each("every", pages, flow.Linear("page", each))),
+			engine.WithInputs(pages, reason))
+		_, err := eng.Run(t.Context(), "r", append(opts, engine.With(pages, []page{{[]item{{1}}}}))...)
+		if err != nil || !slices.Equal(got, []string{given}) {
+			t.Errorf("given %q, the body got %q, %v", given, got, err)
+		}
+	}
 }

@@ -99,8 +99,9 @@ func holdUnowned( //nolint:gocognit // one transaction
 		if run.State.Ended() {
 			return nil, fmt.Errorf("%w: run %q has ended (%v) and cannot be suspended", ErrRefused, id, run.State)
 		}
-		if !asks && why == nil && len(snap.Messages) < backend.MaxMessages && len(inbox.Holds(snap.Messages)) == 0 {
-			return nil, nil //nolint:nilnil // the owner has taken the command, and the run may have been resumed since
+		if taken := len(snap.Messages) < backend.MaxMessages && len(inbox.Holds(snap.Messages)) == 0; taken && !asks &&
+			why == nil && run.State != states.FlowSuspending { // in that state, its owner died before it came to rest
+			return nil, nil //nolint:nilnil // the owner has suspended it, and it has been resumed since
 		}
 		before, follows := snap.Messages, false
 		for i := range snap.Messages {

@@ -49,13 +49,13 @@ func TestEachRequires(t *testing.T) {
 		want string
 	}{
 		"an atom":              {flow.Each("each", boxesKey, does[labelOf]("b")), "order extra? boxes"},
-		"a flow":               {flow.Each("each", boxesKey, flow.Linear("f", does[labelOf]("b"))), "order boxes"},
+		"a flow":               {flow.Each("each", boxesKey, flow.Linear("f", does[labelOf]("b"))), "order extra? boxes"},
 		"the whole item":       {flow.Each("each", boxesKey, does[whole]("b")), "order boxes"},
 		"an item of no fields": {flow.Each("each", textsKey, does[string]("b")), "texts"},
 		"an item by name":      {flow.Each("each", textsKey, does[string]("b", atom.From("item"))), "texts"},
 		"from around":          {flow.Each("each", textsKey, does[string]("b", atom.From("order"))), "order texts"},
 		"unknown members":      {flow.Each("each", atom.NewKey[[]map[string]any]("maps"), does[labelOf]("b")), "maps"},
-		"an Each in an Each":   {flow.Each("each", boxesKey, flow.Each("in", atom.NewKey[[]string]("parts"), does[labelOf]("b"))), "order boxes"},
+		"an Each in an Each":   {flow.Each("each", boxesKey, flow.Each("in", atom.NewKey[[]string]("parts"), does[labelOf]("b"))), "order extra? boxes"},
 		"a machine":            {flow.Each("each", boxesKey, flow.Growing("m", mute{})), "boxes"},
 	} {
 		plan, err := flow.CompileOpen(c.each, nil)
