@@ -30,8 +30,8 @@ type EachFlow struct {
 // The body is an atom or a flow. What it requires are the members of the item, or else symbols that the node then
 // requires from the flow around it; what is optional to the body, is optional to the node. Each item stores what it is
 // given, so keep the latter small. The symbol "item" is the item itself, for an item that is no struct. A single
-// argument that is no struct, and has no atom.From, is the item. The result of an item is that of the atom, or an object
-// of the symbols that the flow provides.
+// argument that is no struct, and has no atom.From, is the item. The result of an item is that of the atom, or an
+// object of the symbols that the flow provides.
 //
 // The items run in a run of their own, whose id is that of the parent, a slash and the name of the node. An item whose
 // body is an atom is a step of that run; one whose body is a flow is a run again. If the parent undoes the node, it
