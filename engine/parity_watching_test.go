@@ -72,11 +72,11 @@ var watching = shown{
 		s.do = script{"b": alwaysFails}
 		failures := func(ev engine.Event) {
 			if ev.Failure != nil {
-				s.act("told of " + ev.Path)
+				s.act(fmt.Sprintf("told of %q", ev.Path))
 			}
 		}
 		undone(t, flow.Linear("f", s.atom("a"), s.atom("b")), engine.WithObserver(failures))
-		wantActs(t, s, "a", "b", "told of b", "undo b failed", "undo a done")
+		wantActs(t, s, "a", "b", `told of "b"`, "undo b failed", "undo a done", `told of ""`) // the run itself
 	},
 	"events of retries": func(t *testing.T, s *stage) {
 		var seen listen.Capture
