@@ -174,7 +174,7 @@ func (h *hostileDatabase) call(t *testing.T, args ...string) (status int) {
 	for _, how := range [][]string{{"--log-level", "debug"}, {"-o", "json"}} {
 		var out, errs bytes.Buffer
 		ctx, cancel := context.WithCancel(t.Context())
-		if slices.Contains([]string{"serve", "console", "bench"}, first(args)) && !slices.Contains(args, "--check") {
+		if slices.Contains([]string{"serve", "emulate", "console", "bench"}, first(args)) && !slices.Contains(args, "--check") {
 			cancel() // it must start, and not continue
 		}
 		all := slices.Concat(how, args)
