@@ -211,6 +211,7 @@ func TestLanguageHearsEndBehindStop(t *testing.T) {
 //
 // Guarantee (G9): A stop that was accepted before the end of the last attempt wins. The end counts, and the run is undone
 // with its result.
+// Also: `engine: TestStopWaitsForCall`.
 func TestEndBehindStopDoesNotEndRun(t *testing.T) {
 	t.Parallel()
 	const token = "token of w"

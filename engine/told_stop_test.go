@@ -199,9 +199,8 @@ func TestEndOfInterruptedAtom(t *testing.T) {
 }
 
 // TestStopWaitsForCall cancels a run while a call still runs whose attempt another party has ended. Meanwhile a timer
-// fires, and the language answers that the run ends. The run is cancelled, because whoever cancelled it was told that it
-// had not ended, and the language hears that the attempt had. In this test's time, a process that looked again and again
-// would never come to an end.
+// fires, and the language answers that the run ends. The run is cancelled, since the cancel was accepted before, and the
+// language hears that the attempt had ended. Time is virtual: a process that looked again and again would never end.
 func TestStopWaitsForCall(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		var heard []string
@@ -221,11 +220,11 @@ func TestStopWaitsForCall(t *testing.T) {
 			}
 		})
 		eng := newEngine(t, flow.Growing("f", hears), append(opts, engine.WithTasks(parts{&stage{do: script{
-			"d": func(context.Context, int) error { time.Sleep(time.Hour + time.Second); return errRefused },
+			"d": func(context.Context, int) error { time.Sleep(time.Hour + time.Second); return errRefused }, // virtual time
 		}}}))...)
 		ended := make(chan error, 1)
 		go func() { _, err := eng.Run(t.Context(), "r"); ended <- err }()
-		time.Sleep(time.Hour - time.Second)
+		time.Sleep(time.Hour - time.Second) // virtual time
 		if _, err := eng.Store().EndToken(t.Context(), "token of d", storage.TokenEnd{Result: atom.MustEncode(1)}); err != nil {
 			t.Fatal(err)
 		}

@@ -328,8 +328,13 @@ func (c *compiler) hash() string {
 // language instead of executing it.
 type grown struct{}
 
+// Execute implements [atom.Body]. It is not called.
 func (grown) Execute(context.Context, atom.Values) (atom.Value, error) { return atom.Null, nil }
+
+// Revert implements [atom.Body]. It is not called.
 func (grown) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) {
 	return nil, nil
 }
+
+// Reverts implements [atom.Body]. The language decides what is undone.
 func (grown) Reverts() bool { return true }

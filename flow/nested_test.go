@@ -48,8 +48,12 @@ func TestEachRequires(t *testing.T) {
 		each *flow.EachFlow
 		want string
 	}{
-		"an atom":              {flow.Each("each", boxesKey, does[labelOf]("b")), "order extra? boxes"},
-		"a flow":               {flow.Each("each", boxesKey, flow.Linear("f", does[labelOf]("b"))), "order extra? boxes"},
+		"an atom": {flow.Each("each", boxesKey, does[labelOf]("b")), "order extra? boxes"},
+		"a flow":  {flow.Each("each", boxesKey, flow.Linear("f", does[labelOf]("b"))), "order extra? boxes"},
+		"what the body provides later": {
+			flow.Each("each", boxesKey, flow.Linear("f", does[labelOf]("b"), atom.Func("c", func(context.Context, struct{}) (int, error) { return 1, nil }, atom.As("extra")))),
+			"order boxes",
+		},
 		"the whole item":       {flow.Each("each", boxesKey, does[whole]("b")), "order boxes"},
 		"an item of no fields": {flow.Each("each", textsKey, does[string]("b")), "texts"},
 		"an item by name":      {flow.Each("each", textsKey, does[string]("b", atom.From("item"))), "texts"},

@@ -125,7 +125,7 @@ func (c *compiler) wireArgs(i int32, a *PlanAtom, args []atom.Arg, wanted map[st
 		case found:
 		case !arg.Optional:
 			c.missing(a, arg)
-		case c.lenient && len(c.around) > 0: // the flow around may have it
+		case c.lenient && len(c.around) > 0 && len(p.providers[arg.Symbol]) == 0: // the flow around may have it
 			p.want(Input{arg.Symbol, arg.Type, a.Name(), true})
 		}
 	}

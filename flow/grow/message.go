@@ -24,7 +24,7 @@ type Message struct {
 	// received a message when the answer of its language, or the atom that waited for it, is committed.
 	Receipt string
 	Note    atom.Value // with Receipt: the engine returns it with the cause
-	// Stops, for a message with ToKey, says that the receiver ends by it. So the engine ends the runs that it waits for,
-	// and those below them: see [Child.Stop].
+	// Stops says that the receiver ends by the message. So the engine ends the runs that it waits for, and those below
+	// them: see [Child.Stop].
 	Stops bool
 }

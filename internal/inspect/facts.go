@@ -19,10 +19,10 @@ import (
 // facts are what is known of a whole store: its processes, what they take up, and who asks for work.
 type facts struct {
 	owners  []storage.Owner
-	present []engine.Presence   // what the servers that live say about themselves
-	pollers map[string][]string // names of the workers that ask for the work of each queue
-	barred  string              // why the database takes no writes; "" if it does, or if that is not known
-	faults  map[string]string   // why processes cannot use the database, by the ID of the owner, as they recorded
+	present []engine.Presence        // what the servers that live say about themselves
+	pollers map[string][]string      // names of the workers that ask for the work of each queue
+	barred  string                   // why the database takes no writes; "" if it does, or if that is not known
+	records map[string]ProcessRecord // what processes say about themselves, by the ID of the owner
 }
 
 func readFacts(ctx context.Context, store backend.Store) (f facts, err error) {
@@ -41,15 +41,14 @@ func readFacts(ctx context.Context, store backend.Store) (f facts, err error) {
 			f.present = append(f.present, p)
 		}
 	}
-	f.pollers, f.faults = pollersOf(store, f.present), map[string]string{}
+	f.pollers, f.records = pollersOf(store, f.present), map[string]ProcessRecord{}
 	for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: ProcessRecords}) {
 		if err != nil {
 			return f, err
 		}
 		var p ProcessRecord
-		if o := f.owner(record.Key); o != nil && o.Alive && record.Body.Decode(&p) == nil && p.Fault != "" {
-			since := p.Since.UTC().Format(time.RFC3339)
-			f.faults[o.ID] = fmt.Sprintf("%s since %s, as %s has recorded", p.Fault, since, ownerOf(o))
+		if record.Body.Decode(&p) == nil {
+			f.records[record.Key] = p
 		}
 	}
 	if bars, can := store.(backend.WriteBars); can {
@@ -66,6 +65,15 @@ func (f *facts) owner(id string) *storage.Owner {
 		}
 	}
 	return nil
+}
+
+// fault returns why a process that lives cannot use the database, as it has recorded; "" if it can.
+func (f *facts) fault(owner string) string {
+	o, p := f.owner(owner), f.records[owner]
+	if o == nil || !o.Alive || p.Fault == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s since %s, as %s has recorded", p.Fault, p.Since.UTC().Format(time.RFC3339), ownerOf(o))
 }
 
 // A RunRefusal is a refusal of a run that still holds, see [engine.Refusal].
@@ -111,7 +119,7 @@ func (f *facts) refusalOf(ctx context.Context, store storage.NamedRecords, run *
 func (f *facts) place(w *Diagnosis, refusal *RunRefusal) {
 	run := &w.Run
 	w.Owner, w.Pollers, w.Refusal = f.owner(run.Owner), f.pollers, refusal
-	w.Barred = cmp.Or(f.barred, f.faults[run.Owner])
+	w.Barred = cmp.Or(f.barred, f.fault(run.Owner))
 	if run.Hold || run.State.Ended() || run.State == states.FlowSuspended {
 		return
 	}

@@ -50,6 +50,9 @@ type Process struct {
 	Since    time.Time `json:"fault_since,omitzero"` // since when
 }
 
+// ShortRevision returns the beginning of the commit, which is enough for people.
+func (p *Process) ShortRevision() string { return p.Revision[:min(len(p.Revision), 12)] }
+
 // The states of a process.
 const (
 	processAlive   = "alive"
@@ -82,13 +85,8 @@ func Processes(ctx context.Context, store backend.Store) ([]Process, error) {
 		p := at[s.Owner]
 		p.Serves, p.Slots, p.Busy, p.Offers = true, p.Slots+s.Slots, cmp.Or(p.Busy, s.Busy), s.Offers
 	}
-	for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: ProcessRecords}) {
-		if err != nil {
-			return nil, err
-		}
-		p, known := at[record.Key]
-		var is ProcessRecord
-		if known && record.Body.Decode(&is) == nil {
+	for owner, is := range f.records {
+		if p, known := at[owner]; known {
 			p.Version, p.Revision, p.Address, p.Fault, p.Since = is.Version, is.Revision, is.Address, is.Fault, is.Since
 		}
 	}

@@ -126,10 +126,6 @@ const spanSize = flow.MaxItemFailures
 type span struct {
 	Created string `json:"created"` // in the form of package runfilter
 	By      string `json:"by"`      // id of the bulk command
-
-	// What the command says, which may be left out of an Input, and is then not passed on to the items.
-	Why     string  `json:"why"`
-	Options Options `json:"options"`
 }
 
 // A spanOf is a span of the runs of a bulk command.
@@ -169,7 +165,7 @@ func (from *selection) divide(ctx context.Context, in *Input, by string) ([]span
 		end = part[len(part)-1].UTC().Add(time.Microsecond) // which is not in the span
 		if from.Before(end) {
 			created := from.Format(time.RFC3339Nano) + ".." + end.Format(time.RFC3339Nano)
-			spans = append(spans, span{created, by, in.Reason, in.with()})
+			spans = append(spans, span{created, by})
 		}
 	}
 	return spans, err

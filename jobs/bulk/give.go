@@ -20,10 +20,10 @@ import (
 type oneRun struct {
 	Item string `json:"item"` // id of the run
 
-	Command string  `json:"command"`
-	Why     string  `json:"why"`
-	Options Options `json:"options"`
-	By      string  `json:"by"`
+	Command string   `json:"command"`
+	Reason  string   `json:"reason,omitempty"`
+	With    *Options `json:"with,omitempty"`
+	By      string   `json:"by"`
 }
 
 // give gives the command to a run, unless its records exclude it. A repetition after a crash counts once.
@@ -34,7 +34,7 @@ func give(ctx context.Context, store backend.Store, one *oneRun) (string, error)
 	}
 	sum := sha256.Sum256([]byte(one.By))
 	key := "bulk/" + hex.EncodeToString(sum[:16])
-	in := Input{Command: one.Command, Reason: one.Why, With: &one.Options}
+	in := Input{Command: one.Command, Reason: one.Reason, With: one.With}
 	why, err := in.refusal(ctx, store, &run)
 	if err != nil {
 		return "", err

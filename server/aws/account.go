@@ -2,6 +2,7 @@ package aws
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -44,6 +45,14 @@ func (a Account) Completed() (Account, error) {
 
 // Of returns the account that a request is for: the account and the region that the caller has chosen, else those of a.
 func (a Account) Of(c *Caller) Account { return a.in(c.Account, c.Region) }
+
+type accountKey struct{}
+
+// InAccount returns a context in which a request of this process is for an account and a region, whatever it is signed
+// with. A handler that verifies signatures ignores it.
+func InAccount(ctx context.Context, a Account) context.Context {
+	return context.WithValue(ctx, accountKey{}, a)
+}
 
 // in returns another account or region; "" means that of a. The regions of China and of the US government have
 // partitions of their own.

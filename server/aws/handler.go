@@ -141,7 +141,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, caller *Caller) 
 // read reads the body, and verifies the signature. It refuses what it can before the body has arrived.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request, s *Service, caller *Caller) ([]byte, error) {
 	if h.secret == nil {
-		if h.AnyAccount {
+		if a, ok := r.Context().Value(accountKey{}).(Account); ok {
+			caller.Account, caller.Region = a.ID, a.Region
+		} else if h.AnyAccount {
 			caller.choose(r.Header.Get("Authorization"))
 		}
 		return readBody(w, r)

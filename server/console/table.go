@@ -91,7 +91,7 @@ func (c *console) processes(ctx context.Context, v *visit) (*tableBody, error) {
 		if p.Serves {
 			slots = words(strings.TrimSpace(strconv.Itoa(p.Slots) + " " + p.Busy))
 		}
-		version := p.Version + " " + p.Revision[:min(len(p.Revision), shortRevision)]
+		version := p.Version + " " + p.ShortRevision()
 		b.Rows = append(b.Rows, []node{
 			words(p.Host), words(strconv.Itoa(p.PID)), words(strings.TrimSpace(p.State + " " + p.Fault)),
 			words(strconv.Itoa(p.Runs)), slots, labelNodes(p.Offers), words(version), words(p.Address), exact(p.Started),
@@ -104,9 +104,6 @@ func (c *console) processes(ctx context.Context, v *visit) (*tableBody, error) {
 	b.Below, err = c.workers(ctx)
 	return b, err
 }
-
-// shortRevision is how many characters of a commit are enough.
-const shortRevision = 12
 
 // workers shows which workers ask for the work of which queues.
 func (c *console) workers(ctx context.Context) (node, error) {

@@ -60,6 +60,7 @@ func (s *Server) Queue(ctx context.Context, run *grow.RunInfo, queue string) err
 // A missingActivityError says in AWS's words that an activity does not exist.
 type missingActivityError struct{}
 
+// Error returns AWS's text.
 func (missingActivityError) Error() string { return "The activity ARN does not exist." }
 
 // Unwrap implements the interface of [errors.Is].

@@ -46,7 +46,7 @@ func drop(id string, undo, deep bool) (storage.Message, error) {
 func (d *descent) end(messages []grow.Message) {
 	for i := range messages {
 		if messages[i].Stops {
-			d.dropped = append(d.dropped, told{key: messages[i].ToKey, language: true, sent: true})
+			d.dropped = append(d.dropped, told{run: messages[i].To, key: messages[i].ToKey, language: true, sent: true})
 		}
 	}
 }

@@ -50,14 +50,14 @@ func (s *Scope) aborted() (a aborted) {
 // language has answered.
 func (n *Node) abort(child *Scope) {
 	if child.ending == nil {
-		n.ended = append(n.ended, abortedChild{child.Index, child.aborted()})
+		n.aborts = append(n.aborts, abortedChild{child.Index, child.aborted()})
 	}
 }
 
 // aborted returns what was ended with the children of a fork.
 func (n *Node) aborted() (a aborted) {
-	slices.SortFunc(n.ended, func(a, b abortedChild) int { return cmp.Compare(a.index, b.index) })
-	for _, c := range n.ended {
+	slices.SortFunc(n.aborts, func(a, b abortedChild) int { return cmp.Compare(a.index, b.index) })
+	for _, c := range n.aborts {
 		a = a.and(c.aborted)
 	}
 	return a

@@ -36,10 +36,10 @@ type Node struct {
 	weight   int64    // size of its values in bytes when weigh last counted them
 	results  []atom.Value
 	done     int
-	failures int  // of a fork: number of children that failed
-	decided  bool // of a fork: its end is decided, and the other children are being ended
-	ended    []abortedChild
-	failedAt int // index of the child that made it fail; -1 if none did
+	failures int            // of a fork: number of children that failed
+	decided  bool           // of a fork: its end is decided, and the other children are being ended
+	aborts   []abortedChild // of a fork: its children that were ended
+	failedAt int            // index of the child that made it fail; -1 if none did
 	failure  *atom.Failure
 }
 
@@ -116,7 +116,7 @@ func (s *Scheduler) startNode(n *Node) {
 		n.Rec.clearDue()
 		n.joined = 0
 		n.begun, n.upTo, n.done, n.failures, n.failedAt, n.failure, n.decided = 0, 0, 0, 0, -1, nil, false
-		n.ended = nil
+		n.aborts = nil
 		n.results = make([]atom.Value, n.Spec.Group.Count)
 		s.setNode(n, states.TaskRunning)
 		s.fillFork(n)

@@ -3,6 +3,7 @@ package records
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/engine"
@@ -15,17 +16,8 @@ import (
 func Reset(ctx context.Context, store backend.Store, runs func(*storage.Run) bool, keys func(string) bool,
 	kinds ...string,
 ) (discarded int, err error) {
-	for _, kind := range kinds { // first, so that no more executions start
-		for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: kind}) {
-			if err == nil && keys(record.Key) {
-				_, err = store.WriteRecords(ctx, storage.RecordWrite{
-					Kind: kind, Key: record.Key, Was: storage.AnyRevision, Delete: true,
-				})
-			}
-			if err != nil {
-				return 0, err
-			}
-		}
+	if err := discard(ctx, store, keys, kinds); err != nil { // first, so that no more executions start
+		return 0, err
 	}
 	for {
 		var found, driven []string
@@ -43,11 +35,33 @@ func Reset(ctx context.Context, store backend.Store, runs func(*storage.Run) boo
 		if err := abandon(ctx, store, driven); err != nil {
 			return discarded, err
 		}
-		n, err := store.Discard(ctx, found...)
-		if discarded += n; err != nil || len(found) == 0 { // one that was at work may have begun others meanwhile
-			return discarded, err
+		for part := range slices.Chunk(found, storage.PageRuns) { // other commits come between two parts
+			n, err := store.Discard(ctx, part...)
+			if discarded += n; err != nil {
+				return discarded, err
+			}
+		}
+		if len(found) == 0 { // one that was at work may have begun others meanwhile
+			return discarded, nil
 		}
 	}
+}
+
+// discard deletes the selected records of some kinds.
+func discard(ctx context.Context, store storage.NamedRecords, keys func(string) bool, kinds []string) error {
+	for _, kind := range kinds {
+		for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: kind}) {
+			if err == nil && keys(record.Key) {
+				_, err = store.WriteRecords(ctx, storage.RecordWrite{
+					Kind: kind, Key: record.Key, Was: storage.AnyRevision, Delete: true,
+				})
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // abandonTime is how long Reset lets the tasks end that runs execute. An execution with the name of one whose task has

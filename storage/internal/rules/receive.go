@@ -71,4 +71,5 @@ func misfit(run string, why error) error {
 
 type misfitError struct{ error }
 
+// Unwrap returns [storage.ErrInvalid].
 func (e *misfitError) Unwrap() error { return storage.ErrInvalid }

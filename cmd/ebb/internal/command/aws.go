@@ -184,11 +184,11 @@ func (s subcommands) joinAWS(api *sfn.Server) {
 	caller := &s.Services().AWS
 	caller.Region = api.Region()
 	service := api.Service()
-	answers := aws.New(aws.Options{Region: api.Region(), AnyAccount: true, Log: s.Logger()}, service)
+	answers := aws.New(aws.Options{Region: api.Region(), Log: s.Logger()}, service)
 	caller.Own = map[string]http.Handler{
 		service.Name: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if of, _ := (aws.Account{}).Named(atom.CurrentCall(r.Context()).Run); of.ID != "" { // that the run belongs to
-				r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+of.ID+"/-/"+of.Region+"/states/aws4_request")
+				r = r.WithContext(aws.InAccount(r.Context(), of))
 			}
 			answers.ServeHTTP(w, r)
 		}),

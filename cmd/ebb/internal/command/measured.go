@@ -37,7 +37,7 @@ func (m *measuredStore) observe(ev engine.Event) {
 	}
 }
 
-func (m *measuredStore) watchMemory(c *conductor.Conductor) {
+func (m *measuredStore) watch(c *conductor.Conductor) {
 	if m.file != nil {
 		m.metrics.Watch(c)
 	}

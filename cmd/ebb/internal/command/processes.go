@@ -53,7 +53,7 @@ func (s subcommands) processes(ctx context.Context, store backend.Store, now tim
 		}
 		rows[i] = []string{
 			visible.Line(p.Host), strconv.Itoa(p.PID), p.State, age(p.Started, now), seen, strconv.Itoa(p.Runs), slots,
-			p.Busy, labelText(p.Offers), visible.Line(p.Version), p.Revision[:min(len(p.Revision), shortRevision)],
+			p.Busy, labelText(p.Offers), visible.Line(p.Version), p.ShortRevision(),
 			visible.Line(p.Address), visible.Line(p.Fault),
 		}
 	}
@@ -68,6 +68,3 @@ func (s subcommands) processes(ctx context.Context, store backend.Store, now tim
 		"HOST", "PID", "STATE", "UP", "SEEN", "RUNS", "SLOTS", "BUSY", "OFFERS", "VERSION", "REVISION", "ADDRESS", "FAULT",
 	}, rows)
 }
-
-// shortRevision is how many characters of a commit are enough.
-const shortRevision = 12

@@ -136,7 +136,7 @@ func (s subcommands) serveStore(ctx context.Context, opened backend.Store, w *se
 	if err != nil {
 		return exit.Usagef("%w", err)
 	}
-	measured.watchMemory(c)
+	measured.watch(c)
 	loaded, err := s.load(ctx, store, machines, w)
 	if err != nil {
 		return err

@@ -66,21 +66,28 @@ type visited struct {
 	nothing    bool      // the note of the state's node does not contain the raw input
 }
 
+// StateName returns the name of the current state.
 func (w *surroundings) StateName() string { return w.State.Name }
 
+// StateInput returns the raw input of the state.
 func (w *surroundings) StateInput() *data.Value { return w.Input }
 
+// Interrupted reports whether the engine no longer needs the answer.
 func (w *surroundings) Interrupted() bool { return w.Ask.Done() }
 
+// Spend counts steps of the visit to the state, and returns false if none remain.
 func (w *surroundings) Spend(steps int) bool {
 	w.Steps -= steps
 	return w.Steps >= 0
 }
 
+// PathFailure returns the name of the error for a path in a payload template that names no value.
 func (w *surroundings) PathFailure() string { return w.Rules().PathFailure }
 
+// Rules returns what the edition of the language prescribes.
 func (w *surroundings) Rules() *syntax.Rules { return w.Machine.Profile.Rules() }
 
+// Queries returns where queries of this visit are evaluated.
 func (w *surroundings) Queries() *expression.Queries {
 	if w.env == nil {
 		w.env = expression.NewQueries(w, jsonata.Environment{
