@@ -80,8 +80,11 @@ type Option func(*check.Options)
 // to, as AWS does.
 func Strict() Option { return func(o *check.Options) { o.Strict = true } }
 
-// Reachable refuses states that no transition leads to, as AWS does. Unlike [Strict], it allows Ebb's additions.
-func Reachable() Option { return func(o *check.Options) { o.Reachable = true } }
+// ForAWS refuses states that no transition leads to, as AWS does. Unlike [Strict], it only warns of Ebb's additions.
+func ForAWS() Option { return func(o *check.Options) { o.ForAWS = true } }
+
+// Accepted reads a definition that was accepted once. Rules that are younger than databases only warn of it.
+func Accepted() Option { return func(o *check.Options) { o.Accepted = true } }
 
 // Express checks the definition as an Express machine, which has no activities,
 // no .sync, no .waitForTaskToken and no distributed Map.

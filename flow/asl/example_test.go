@@ -39,7 +39,7 @@ func ExampleValidate() {
 	fmt.Println("legal:", problems.Legal())
 	// Output:
 	// ERROR trip.asl.json:4:63: state "Pay": Next "Shipp" is no state (did you mean "Ship"?)
-	// WARNING trip.asl.json:4:72: state "Pay": TimeoutSecond is no field of a Task state and is ignored (did you mean TimeoutSeconds?)
+	// ERROR trip.asl.json:4:72: state "Pay": TimeoutSecond is no field of a Task state (did you mean TimeoutSeconds?)
 	// ERROR trip.asl.json:5:41: state "Ship": Seconds must be a whole number from 0 to 99999999 (for a path, use SecondsPath)
 	// legal: false
 }

@@ -66,7 +66,7 @@ func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 		Severity: string(flow.SeverityError), Code: string(p.Code), Message: plain(p.Message), Location: path.String(),
 	}
 	if p.Severity == flow.SeverityWarning {
-		if !slices.Contains(awsWarnings, p.Code) {
+		if !slices.Contains(awsWarnings, p.Code) && p.Rule != "extension" {
 			return nil
 		}
 		one.Severity = string(flow.SeverityWarning)
@@ -121,13 +121,13 @@ func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 		} else {
 			one.Message = fmt.Sprintf("Invalid variable name '%s': the variable name contains invalid characters.", path.last())
 		}
-	case "resource":
+	case "resource", "arn":
 		if strings.HasPrefix(said, "arn:") {
 			one = Unrecognized(said, one.Location)
 		} else {
 			one.Code, one.Message = "SCHEMA_VALIDATION_FAILED", "Value is not a valid resource ARN"
 		}
-	case "integration":
+	case "integration", "misspelled":
 		one.Message = Unrecognized(said, "").Message
 	case "placeholder": // to AWS it is a text like any other
 		switch path.last() {

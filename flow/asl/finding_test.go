@@ -79,13 +79,17 @@ func TestFindings(t *testing.T) {
 				"valid resource ARN, or the resource is not available in this region. at /States/T/Resource",
 		},
 		{
+			"unknown field", `{"StartAt":"X","States":{"X":{"Type":"Pass","_comment":"x","End":true}}}`,
+			"SCHEMA_VALIDATION_FAILED: Field '_comment' is not supported at /States/X",
+		},
+		{
 			"not JSON", "{\n\"StartAt\": nothing}",
 			"INVALID_JSON_DESCRIPTION: Unrecognized token 'nothing': was expecting (JSON String, Number, Array, Object or " +
 				"token 'null', 'true' or 'false')\n at [Source: (String)\"{\n\"StartAt\": nothing}\"; line: 2, column: 19] at " +
 				"[Source: (String)\"{\n\"StartAt\": nothing}\"; line: 2, column: 19]",
 		},
 	} {
-		findings := asl.Findings([]byte(c.text), asl.Validate("", []byte(c.text), asl.Reachable()))
+		findings := asl.Findings([]byte(c.text), asl.Validate("", []byte(c.text), asl.ForAWS()))
 		if got, want := asl.Refusal(findings), "Invalid State Machine Definition: '"+c.want+"'"; got != want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, want)
 		}
@@ -137,6 +141,8 @@ func TestFindingWords(t *testing.T) {
 		lambda + `,"Credentials":{}`: "The field 'RoleArn' is required but was missing at /States/A/Credentials",
 		`"Type":"Task","Resource":"arn:aws:states:us-east-1:123456789012:activity:a","Credentials":{"RoleArn":"r"},"End":true`: "The field " +
 			"'Credentials' is not supported for activities at /States/A",
+		lambda + `,"Revert":"arn:aws:lambda:us-east-1:123456789012:function:G"`: "Revert is Ebb's addition to the language at " +
+			"/States/A/Revert",
 		`"Type":"Task","Resource":"pay","End":true`: "Value is not a valid resource ARN at /States/A/Resource",
 		`"Type":"Task","QueryLanguage":"JSONata","Resource":"arn:aws:states:::aws-sdk:s3:listBuckets","End":true`: "Arguments field is " +
 			"required for resource ARN: arn:aws:states:::aws-sdk:s3:listBuckets at /States/A",
@@ -164,7 +170,7 @@ func TestFindingWords(t *testing.T) {
 		}
 		text += "}}"
 		var got []string
-		for _, f := range asl.Findings([]byte(text), asl.Validate("", []byte(text), asl.Reachable())) {
+		for _, f := range asl.Findings([]byte(text), asl.Validate("", []byte(text), asl.ForAWS())) {
 			if f.Code != "MISSING_END_STATE" {
 				got = append(got, f.Message+" at "+f.Location)
 			}

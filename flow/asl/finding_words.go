@@ -53,6 +53,7 @@ var awsWords = []struct {
 	{"next-or-end", `has no Next$`, "There should only be one of the following fields: [Next, End]", true},
 	{"exclusive", `^only one of (.*) may be there$`, "There should only be one of the following fields: [$1]", true},
 	{"field", `^(.*) is not supported in`, "Field '$1' is not supported", true},
+	{"unknown-field", `^(.*) is no field of`, "Field '$1' is not supported", true},
 	{"inner-rule", `^(\w+) is for`, "Field '$1' is not supported", true},
 	{"distributed", `^(\w+) is for`, "Field '$1' is not supported", true},
 	{"distributed", `needs (\w+)$`, "These fields are required: [$1]", false},

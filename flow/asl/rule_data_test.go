@@ -107,11 +107,23 @@ var dataCases = []ruleCase{
 		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"QueueUrl": "q", "MessageBody": "b"}, "End": true}`),
 	},
 	{
+		rule: "arn", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:function:f", "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:111111111111:function:f:live", "End": true}`),
+	},
+	{
+		rule: "arn", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:us-east-1:activity:a", "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:us-east-1:111111111111:activity:a", "End": true}`),
+	},
+	{
+		rule: "misspelled", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObjekt", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),
+	},
+	{
 		rule: "known-integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s4:getObject", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),
 		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),
 	},
 	{
-		rule: "known-integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObjekt", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),
+		rule: "known-integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:paintObject", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),
 		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),
 	},
 	{

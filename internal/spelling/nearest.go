@@ -39,6 +39,9 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
+// IsSlip reports whether a name differs from another in at most two characters.
+func IsSlip(name, other string) bool { return distance(name, other, 3) < 3 }
+
 // leastPrefix is the length in bytes from which the start of a name identifies a candidate.
 const leastPrefix = 4
 

@@ -127,7 +127,7 @@ func composed(ctx context.Context, store storage.Store, o *Options) (*conductor.
 }
 
 func compile(_ context.Context, def storage.Definition) (flow.Node, error) {
-	m, err := asl.Parse(def.Name, def.Text)
+	m, err := asl.Parse(def.Name, def.Text, asl.Accepted())
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // options returns how definitions of a type of machine are read.
 func options(machineType string) []asl.Option {
-	opts := []asl.Option{asl.Reachable()}
+	opts := []asl.Option{asl.ForAWS()}
 	if machineType == typeExpress {
 		opts = append(opts, asl.Express())
 	}

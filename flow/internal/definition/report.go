@@ -20,6 +20,7 @@ type Report struct {
 	Rules    *Common
 	Source   Source // the source that is being read
 	Where    string // prefix of every message: the state or definition that is being read
+	Accepted bool   // the definition was accepted once, perhaps before some rules were made
 	Problems flow.Diagnostics
 
 	count map[flow.Severity]int
@@ -39,11 +40,15 @@ func (r *Report) Add(rule *Rule, n *Node, at int, fix, message string) {
 	if r.count == nil {
 		r.count = map[flow.Severity]int{}
 	}
-	if r.count[rule.Severity]++; r.count[rule.Severity] > MaxProblems {
+	severity := rule.Severity
+	if rule.Later && r.Accepted {
+		severity = flow.SeverityWarning
+	}
+	if r.count[severity]++; r.count[severity] > MaxProblems {
 		return
 	}
 	p := flow.Diagnostic{
-		Code: rule.Code, Rule: rule.Name, Severity: rule.Severity, File: r.Source.File, Fix: fix, Message: r.Where + message,
+		Code: rule.Code, Rule: rule.Name, Severity: severity, File: r.Source.File, Fix: fix, Message: r.Where + message,
 	}
 	if n != nil {
 		p.Pointer = n.Pointer()

@@ -8,6 +8,9 @@ type Rule struct {
 	Code     flow.DiagnosticCode // code of a breach in the words of the language's inventor; "" if there is none
 	Severity flow.Severity       // severity of a breach
 	Demands  string              // the requirement, in one sentence
+
+	// Databases have definitions that are older than the rule. To those, a breach is a warning.
+	Later bool
 }
 
 // A Catalog contains the rules of a language, in the order of its manual.
@@ -26,6 +29,13 @@ func (c *Catalog) New(name string, code flow.DiagnosticCode, severity flow.Sever
 // Illegal adds a rule whose breach makes a definition illegal.
 func (c *Catalog) Illegal(name, demands string) *Rule {
 	return c.New(name, c.Code, flow.SeverityError, demands)
+}
+
+// Later adds a rule like Illegal. In a definition that was accepted before the rule was made, a breach is a warning.
+func (c *Catalog) Later(name string, code flow.DiagnosticCode, demands string) *Rule {
+	r := c.New(name, code, flow.SeverityError, demands)
+	r.Later = true
+	return r
 }
 
 // Doubtful adds a rule whose breach is a warning.

@@ -88,6 +88,6 @@ func ParseStored(def *storage.Definition) (Machine, error) {
 	if !known {
 		return nil, fmt.Errorf("it is in %s, which this version of Ebb does not know", def.Language)
 	}
-	m, err := asl.Parse(def.Name, def.Text, asl.Under(profile))
+	m, err := asl.Parse(def.Name, def.Text, asl.Under(profile), asl.Accepted())
 	return &aslMachine{m, profile, def.Text}, err
 }

@@ -28,10 +28,11 @@ type checker struct {
 
 // Options determine how a definition is read.
 type Options struct {
-	Profile   syntax.Profile
-	Strict    bool
-	Reachable bool
-	Express   bool
+	Profile  syntax.Profile
+	Strict   bool
+	ForAWS   bool
+	Express  bool
+	Accepted bool
 }
 
 // Definition returns the machine that a definition describes, and its problems in the order of the text. If there
@@ -39,7 +40,7 @@ type Options struct {
 func Definition(name string, text []byte, o Options) (*syntax.Machine, flow.Diagnostics) {
 	c := &checker{
 		Options: o,
-		Report:  definition.Report{Rules: common, Source: definition.Source{File: name, Text: text}},
+		Report:  definition.Report{Rules: common, Source: definition.Source{File: name, Text: text}, Accepted: o.Accepted},
 		names:   map[string]*node{}, labels: map[string]*node{}, states: map[string]*syntax.State{},
 		machineLanguage: syntax.JSONPath, language: syntax.JSONPath,
 	}

@@ -89,6 +89,7 @@ func (c *checker) condition(n *node, outer *syntax.Rule) (read expression.Test) 
 		case m.Name == "Variable":
 			variable = c.path(m.Value)
 		case legal.is == nil:
+			found++ // one mistake is reported once
 			c.notOperator(m)
 		case legal.in&syntax.JSONPath == 0:
 			c.Namef(ruleLanguageField, m, c.counterpart(&m, nil), "%s is for QueryLanguage %s", m.Name, legal.in)

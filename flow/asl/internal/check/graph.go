@@ -37,7 +37,7 @@ func unreachable(c *checker, level *node) {
 		return nil
 	})
 	rule := ruleUnreachable
-	if c.Strict || c.Reachable {
+	if c.Strict || c.ForAWS {
 		strict := *rule
 		strict.Severity = flow.SeverityError
 		rule = &strict

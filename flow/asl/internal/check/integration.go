@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 	"github.com/ebbflow/ebb/internal/awsshape"
 	"github.com/ebbflow/ebb/internal/jsontext"
+	"github.com/ebbflow/ebb/internal/spelling"
 )
 
 //go:embed integrations.txt
@@ -88,7 +89,8 @@ func checkIntegration(c *checker, n *node, t *syntax.Task) {
 	}
 }
 
-// checkSDKCall warns of a call of AWS's SDK that the models of the services do not contain. In JSONata, a call has
+// checkSDKCall warns of a call of AWS's SDK that the models of the services do not contain, and refuses it if it is near
+// to one of theirs. In JSONata, a call has
 // Arguments, even if they are empty: the state's input is not passed.
 func checkSDKCall(c *checker, n *node, t *syntax.Task, service string) {
 	resource, action := n.Get("Resource"), strings.TrimSuffix(t.Action, t.Pattern)
@@ -108,9 +110,12 @@ func checkSDKCall(c *checker, n *node, t *syntax.Task, service string) {
 		}
 		c.Fixf(ruleKnownIntegration, resource, fix, "%s is not known as a service of AWS's SDK", jsontext.Quote(service))
 	case is == nil:
-		c.Fixf(ruleKnownIntegration, resource,
-			c.DidYouMean(ruleKnownIntegration, action, slices.Sorted(maps.Keys(actions)), plainly),
-			"the service %s is not known to have an action %s", service, jsontext.Quote(action))
+		names, rule := slices.Sorted(maps.Keys(actions)), ruleKnownIntegration // it may be newer than this version
+		if spelling.IsSlip(action, spelling.Nearest(action, names)) {
+			rule = ruleMisspelled
+		}
+		fix := c.DidYouMean(rule, action, names, plainly)
+		c.Fixf(rule, resource, fix, "the service %s is not known to have an action %s", service, jsontext.Quote(action))
 	default:
 		checkParameters(c, n, &integration{required: is.Required, known: is.Known}, service+":"+action, hasParameter)
 	}

@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -204,6 +205,10 @@ func (c *checker) addTo(d *expression.Document, text []byte, n *node) []byte {
 		}
 		return append(text, '}')
 	case jsontext.String:
+		if unbraced.MatchString(n.Str) {
+			c.Fixf(ruleNotEvaluated, n, fmt.Sprintf(`write "{%% %s %%}"`, jsontext.Cut(n.Str)),
+				"%s looks like an expression but is taken as it stands", nameOf(n))
+		}
 		return jsontext.AppendString(text, n.Str)
 	case jsontext.Null:
 		return append(text, "null"...)
@@ -211,6 +216,10 @@ func (c *checker) addTo(d *expression.Document, text []byte, n *node) []byte {
 		return append(text, n.Str...)
 	}
 }
+
+// unbraced matches what looks like an expression outside of {% and %}: $states, a member of a variable, a call, a path.
+// It does not match names such as $LATEST.
+var unbraced = regexp.MustCompile(`^\$(states\b|\$?[.\[]|[a-z]\w*([.\[]|\(.*\)$))`)
 
 // jsonPathField warns of a field that looks as if its value were evaluated as JSONPath.
 func (c *checker) jsonPathField(m jsontext.Member) {

@@ -121,7 +121,7 @@ func (f *objectRule[T]) member(c *checker, m jsontext.Member, into *T) {
 		c.Namef(ruleField, m, "", "%s is not supported in %s", m.Name, f.what)
 	default:
 		fix := c.DidYouMean(ruleUnknownField, m.Name, f.fields.in(c.language), plainly)
-		c.Namef(ruleUnknownField, m, fix, "%s is no field of %s and is ignored", jsontext.Cut(m.Name), f.what)
+		c.Namef(ruleUnknownField, m, fix, "%s is no field of %s", jsontext.Cut(m.Name), f.what)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 const (
 	InvalidJSON             flow.DiagnosticCode = "INVALID_JSON_DESCRIPTION"
 	schemaValidationFailed  flow.DiagnosticCode = "SCHEMA_VALIDATION_FAILED"
+	invalidResource         flow.DiagnosticCode = "INVALID_RESOURCE"
 	unsupportedJSONata      flow.DiagnosticCode = "UNSUPPORTED_JSONATA_EXPRESSION"
 	missingTransitionTarget flow.DiagnosticCode = "MISSING_TRANSITION_TARGET"
 	noDollar                flow.DiagnosticCode = "NO_DOLLAR"         // a warning
@@ -42,8 +43,9 @@ var (
 	ruleExclusive = rules.Illegal("exclusive",
 		"Of fields that exclude each other, such as Seconds and SecondsPath, one is there.")
 	ruleField        = rules.Illegal("field", "A field of the language stands where it has a meaning.")
-	ruleUnknownField = rules.Doubtful("unknown-field", "A field is one of the language; others are ignored.")
-	ruleExtension    = rules.Illegal("extension", "Under strict validation, what Ebb adds to the language is not used.")
+	ruleUnknownField = rules.Later("unknown-field", schemaValidationFailed, "A field is one of the language.")
+	ruleExtension    = rules.Illegal("extension",
+		"Under strict validation, what Ebb adds to the language is not used; AWS's API warns of it.")
 
 	// Query languages.
 	ruleLanguageField = rules.Illegal("language-field", "A field belongs to the state's query language.")
@@ -102,14 +104,18 @@ var (
 	ruleUndoVariable = rules.Illegal("undo-variable", "What undoes a state sees no variables.")
 
 	// Tasks.
-	ruleResource = rules.New("resource", "INVALID_RESOURCE", flow.SeverityError,
+	ruleResource = rules.New("resource", invalidResource, flow.SeverityError,
 		"Resource is a URI; an ARN has all of its parts.")
+	ruleARN = rules.Later("arn", invalidResource,
+		"The ARN of a Lambda function or an activity has a region, an account and a name.")
 	ruleIntegration = rules.Illegal("integration",
 		"A service is called in a way it has. Few actions are optimized, aws-sdk has the others; only jobs have .sync.")
 	ruleExpress = rules.Illegal("express",
 		"An Express machine has no activities, no .sync, no .waitForTaskToken and no distributed Map.")
-	ruleHeartbeat        = rules.Illegal("heartbeat", "HeartbeatSeconds is less than TimeoutSeconds.")
-	ruleCredentials      = rules.Illegal("credentials", "Credentials have a RoleArn, and are not for activities.")
+	ruleHeartbeat   = rules.Illegal("heartbeat", "HeartbeatSeconds is less than TimeoutSeconds.")
+	ruleCredentials = rules.Illegal("credentials", "Credentials have a RoleArn, and are not for activities.")
+	ruleMisspelled  = rules.Later("misspelled", schemaValidationFailed,
+		"An action of AWS's SDK is not the misspelled name of a known one.")
 	ruleKnownIntegration = rules.Doubtful("known-integration",
 		"A call of AWS's SDK is one that is known; AWS adds new ones.")
 	ruleParameter = rules.Doubtful("parameter",

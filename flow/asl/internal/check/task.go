@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/expression"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
@@ -27,6 +28,9 @@ func (resourceRule) read(c *checker, n *node) syntax.Resource {
 		return r
 	}
 	r.At = n.At
+	if form, whole := wholeARN(n.Str); !whole {
+		c.Fixf(ruleARN, n, "write "+form, "the ARN %s is not complete", jsontext.Quote(n.Str))
+	}
 	if pattern := r.LambdaPattern(); pattern != "" {
 		c.Fixf(ruleKnownIntegration, n, "write arn:aws:states:::lambda:invoke"+syntax.PatternToken+
 			", and FunctionName in its parameters", "the ARN of a Lambda function has no pattern %s", pattern)
@@ -43,6 +47,25 @@ func (resourceRule) read(c *checker, n *node) syntax.Resource {
 			strings.TrimSuffix(r.Action, r.Pattern), r.Pattern)
 	}
 	return r
+}
+
+// wholeARN reports whether a resource that may be the ARN of a Lambda function or of an activity is whole, and returns
+// the form of such an ARN.
+func wholeARN(resource string) (form string, whole bool) {
+	arn := append(strings.Split(resource, ":"), make([]string, 7)...)
+	switch {
+	case strings.Contains(resource, "${") || arn[0] != "arn":
+		return "", true
+	case arn[2] == "lambda":
+		form = "arn:aws:lambda:REGION:ACCOUNT:function:NAME"
+		whole = arn[5] == "function"
+	case arn[2] == "states" && slices.Contains(arn[3:6], "activity"):
+		form = "arn:aws:states:REGION:ACCOUNT:activity:NAME"
+		whole = arn[5] == "activity"
+	default:
+		return "", true
+	}
+	return form, whole && arn[3] != "" && arn[4] != "" && arn[6] != ""
 }
 
 // tokenServices have actions that may wait for a token (AWS: Integrating optimized services with Step Functions).
@@ -141,9 +164,8 @@ type revertRule struct{}
 const revertNone = "none"
 
 func (revertRule) read(c *checker, n *node) *syntax.Revert {
+	c.extension(n)
 	switch {
-	case c.Strict:
-		c.Valuef(ruleExtension, n, "Revert is Ebb's addition to the language and refused by strict validation")
 	case isText(n, revertNone):
 		return &syntax.Revert{None: true}
 	case n.Kind == jsontext.String:
@@ -159,6 +181,19 @@ func (revertRule) read(c *checker, n *node) *syntax.Revert {
 	return &syntax.Revert{Never: true}
 }
 
+// extension reports a Revert, which AWS does not have.
+func (c *checker) extension(n *node) {
+	rule := *ruleExtension
+	switch {
+	case c.Strict:
+	case c.ForAWS:
+		rule.Severity = flow.SeverityWarning
+	default:
+		return
+	}
+	c.Valuef(&rule, n, "Revert is Ebb's addition to the language")
+}
+
 // catchRevertRule accepts the Revert of a catcher, which names what is undone before the machine continues.
 type catchRevertRule struct{}
 
@@ -172,9 +207,8 @@ var catchRevertWords = wordRule{revertInside, revertAll}
 
 func (catchRevertRule) read(c *checker, n *node) *syntax.Compensation {
 	read := &syntax.Compensation{}
+	c.extension(n)
 	switch {
-	case c.Strict:
-		c.Valuef(ruleExtension, n, "Revert is Ebb's addition to the language and refused by strict validation")
 	case n.Kind == jsontext.Object:
 		catchRevertObject.fill(c, n, read)
 		to := n.Get("To")
