@@ -208,8 +208,7 @@ var catchRevertWords = wordRule{revertInside, revertAll}
 func (catchRevertRule) read(c *checker, n *node) *syntax.Compensation {
 	read := &syntax.Compensation{}
 	c.extension(n)
-	switch {
-	case n.Kind == jsontext.Object:
+	if n.Kind == jsontext.Object {
 		catchRevertObject.fill(c, n, read)
 		to := n.Get("To")
 		if to == nil || to.Kind != jsontext.String {
@@ -222,7 +221,7 @@ func (catchRevertRule) read(c *checker, n *node) *syntax.Compensation {
 		if read.To != nil {
 			read.To.Repeats = true // its visits are counted, because the last one must be known
 		}
-	default:
+	} else {
 		catchRevertWords.read(c, n)
 		read.Inside = isText(n, revertInside)
 		if state := c.scope.states[c.scope.current]; read.Inside && !canBeUndone(state) {
