@@ -89,7 +89,7 @@ func checkIntegration(c *checker, n *node, t *syntax.Task) {
 	}
 }
 
-// checkSDKCall warns of a call of AWS's SDK that the models of the services do not contain, and refuses a misspelled one.
+// checkSDKCall warns of a call of AWS's SDK that the models of services do not contain, and refuses a misspelled one.
 // In JSONata, a call has Arguments, even if they are empty: the state's input is not passed.
 func checkSDKCall(c *checker, n *node, t *syntax.Task, service string) {
 	resource, action := n.Get("Resource"), strings.TrimSuffix(t.Action, t.Pattern)
