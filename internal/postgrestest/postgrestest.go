@@ -3,6 +3,7 @@ package postgrestest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // DSN returns a DSN that names a schema for this test alone. The schema does not exist yet. It is dropped when the test
@@ -128,6 +130,11 @@ func Connect(tb testing.TB, dsn string) *pgx.Conn {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, u.String())
+	for refused, is := errors.AsType[*pgconn.PgError](err); is && refused.Code == "53300" && ctx.Err() == nil; {
+		time.Sleep(100 * time.Millisecond) // other packages that are tested have all connections
+		conn, err = pgx.Connect(ctx, u.String())
+		refused, is = errors.AsType[*pgconn.PgError](err)
+	}
 	if err != nil {
 		tb.Fatal(err)
 	}

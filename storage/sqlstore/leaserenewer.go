@@ -169,7 +169,9 @@ func (k *leaseRenewer) stopped() bool {
 func (k *leaseRenewer) keep(ctx context.Context) (err error) {
 	bounded, cancel := context.WithTimeout(ctx, min(postgres.ConnectTimeout, max(k.lease/3, postgres.ConnectTimeout/2)))
 	defer cancel()
-	conn, err := pgx.ConnectConfig(bounded, k.server.Config)
+	conn, err := postgres.Patiently(bounded, func(ctx context.Context) (*pgx.Conn, error) {
+		return pgx.ConnectConfig(ctx, k.server.Config)
+	})
 	if err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func troubleOf(err error) string {
 		return "a table is missing, or the user may not use its schema: GRANT USAGE ON SCHEMA"
 	case "53100":
 		return "the disk of the server is full"
-	case "53300":
+	case NoConnectionLeft:
 		return "the server has no connection left: raise max_connections, or use fewer processes"
 	case "57014":
 		return "the statement took longer than statement_timeout"
@@ -176,6 +176,9 @@ func troubleOf(err error) string {
 
 // IsLocked is PostgreSQL's error code for a statement that waited for a lock longer than lock_timeout.
 const IsLocked = "55P03"
+
+// NoConnectionLeft is PostgreSQL's error code of a server, a database or a user that has no connection left.
+const NoConnectionLeft = "53300"
 
 // LacksRights is PostgreSQL's error code for a user without the required right.
 const LacksRights = "42501"

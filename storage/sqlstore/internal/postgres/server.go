@@ -3,6 +3,7 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -166,7 +167,7 @@ func withoutPassword(u *url.URL) string {
 // Open prepares connections. It does nothing before the first connection. It calls connected for each new
 // connection.
 func (s *Server) Open(maxConnections int, connected func(context.Context, *pgx.Conn) error) {
-	s.DB = sqlx.NewDb(stdlib.OpenDB(*s.Config, stdlib.OptionAfterConnect(connected)), "pgx")
+	s.DB = sqlx.NewDb(sql.OpenDB(connector{stdlib.GetConnector(*s.Config, stdlib.OptionAfterConnect(connected))}), "pgx")
 	s.DB.SetMaxOpenConns(maxConnections)
 	s.DB.SetMaxIdleConns(maxConnections)
 }
