@@ -59,7 +59,8 @@
 //
 // # Services of AWS
 //
-// The registry finds a Lambda function by its ARN, by its ARN without a version, or by its bare name.
+// The registry finds a Lambda function by its ARN, by its ARN without a version, or by its bare name, among those that
+// are added or mapped, and then at [Registry.Lambda].
 // arn:aws:states:::lambda:invoke calls the function that its input names with the Payload, and wraps the result as the
 // service does. arn:aws:states:::http:invoke is an HTTP task: its input names the endpoint and the request. Ebb ignores
 // the connection. Map other services to tasks of your own.

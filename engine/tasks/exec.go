@@ -151,7 +151,7 @@ func (p *program) run(ctx context.Context, in atom.Value, outcome string) (atom.
 	cmd.Stdin = bytes.NewReader(append(bytes.Clone(in.JSON()), '\n'))
 	cmd.Stdout, cmd.Stderr = out, errs
 	cmd.WaitDelay = p.grace // also for a process elsewhere that holds its output open
-	how, err := execute(ctx, cmd)
+	how, err := execute(ctx, cmd, func(int) {})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

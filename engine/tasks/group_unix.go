@@ -12,17 +12,18 @@ import (
 	"syscall"
 )
 
-// execute runs a command that was made with ctx to its end, and ends all processes that it started.
-func execute(ctx context.Context, cmd *exec.Cmd) (exit, error) {
+// execute runs a command that was made with ctx to its end, and ends all processes that it started. It calls started
+// with the ID of the command or of its supervisor.
+func execute(ctx context.Context, cmd *exec.Cmd, started func(pid int)) (exit, error) {
 	if cmd.Err != nil {
 		return exit{}, cmd.Err
 	}
 	if supervising.Load() {
-		return executeSupervised(ctx, cmd)
+		return executeSupervised(ctx, cmd, started)
 	}
 	g := inGroup(cmd)
 	cmd.Cancel = g.terminate
-	err := g.run()
+	err := g.run(started)
 	if failure, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exitOf(failure.ProcessState), nil
 	}
@@ -40,7 +41,7 @@ func inGroup(cmd *exec.Cmd) group {
 }
 
 // run runs the program to its end, then kills what is left of the group.
-func (g group) run() error {
+func (g group) run(started func(pid int)) error {
 	// For the kernel, the parent with which a program dies is the thread that started it, so this thread must live as
 	// long.
 	runtime.LockOSThread()
@@ -48,6 +49,7 @@ func (g group) run() error {
 	if err := g.cmd.Start(); err != nil {
 		return err
 	}
+	started(g.cmd.Process.Pid)
 	err := g.cmd.Wait()
 	_ = killGroup(g.cmd.Process.Pid, syscall.SIGKILL) // usually nothing is left
 	return err

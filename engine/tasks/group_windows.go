@@ -10,8 +10,12 @@ import (
 
 // execute runs a command that was made with ctx to its end. Windows cannot signal process groups, so the end of ctx
 // kills the program.
-func execute(_ context.Context, cmd *exec.Cmd) (exit, error) {
-	err := cmd.Run()
+func execute(_ context.Context, cmd *exec.Cmd, started func(pid int)) (exit, error) {
+	err := cmd.Start()
+	if err == nil {
+		started(cmd.Process.Pid)
+		err = cmd.Wait()
+	}
 	if failure, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit{status: failure.ExitCode()}, nil
 	}

@@ -95,15 +95,20 @@ func (i invocation) find(in atom.Values) (body atom.Body, payload atom.Value, er
 	if call.Payload == nil {
 		payload = atom.FromJSON([]byte("{}"))
 	}
-	if body, ok := i.registry.function(call.FunctionName); ok {
+	body, known := i.registry.function(call.FunctionName)
+	added, isAdded := body.(*remoteFunction)
+	if known && !isAdded {
 		return body, payload, nil
 	}
-	if i.registry.Lambda == nil {
+	if !known && i.registry.Lambda == nil {
 		return nil, nil, atom.Errorf(CodeNoFunction, "Function not found: %s (map it to exec:PROGRAM or https://…%s)",
 			call.FunctionName, i.registry.registered())
 	}
 	f := &remoteFunction{
 		registry: i.registry, name: call.FunctionName, qualifier: call.Qualifier, header: http.Header{},
+	}
+	if isAdded {
+		f.client = added.client
 	}
 	for name, value := range map[string]string{
 		"X-Amz-Invocation-Type": call.InvocationType, "X-Amz-Log-Type": call.LogType,

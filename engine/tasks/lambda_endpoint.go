@@ -29,7 +29,11 @@ type remoteFunction struct {
 	name      string // name or ARN, which may have a version
 	qualifier string // version or alias; "" is that of the name
 	header    http.Header
+	client    *http.Client // that calls it; nil is that of the registry
 }
+
+// inProcess is the address of functions whose transport needs none.
+var inProcess = &url.URL{Scheme: "http", Host: "lambda"}
 
 // functionName matches the names of functions as AWS writes them. Other names could choose another path of the
 // endpoint.
@@ -72,7 +76,11 @@ func (f *remoteFunction) call(ctx context.Context, payload atom.Value, key strin
 	if !functionName.MatchString(f.name) {
 		return a, atom.Errorf("Lambda.ValidationException", "%q is not the name or the ARN of a function", f.name)
 	}
-	to := f.registry.Lambda.JoinPath("2015-03-31", "functions", url.PathEscape(f.name), "invocations")
+	client, to := f.client, inProcess
+	if client == nil {
+		client, to = f.registry.http(), f.registry.Lambda
+	}
+	to = to.JoinPath("2015-03-31", "functions", url.PathEscape(f.name), "invocations")
 	if f.qualifier != "" {
 		to.RawQuery = url.Values{"Qualifier": {f.qualifier}}.Encode()
 	}
@@ -86,7 +94,7 @@ func (f *remoteFunction) call(ctx context.Context, payload atom.Value, key strin
 	if trace := atom.CurrentCall(ctx).Trace; trace != "" {
 		req.Header.Set("Traceparent", trace)
 	}
-	answer, err := f.registry.http().Do(req)
+	answer, err := client.Do(req)
 	if err != nil {
 		if err = broken(ctx, err); ctx.Err() == nil {
 			err = atom.Errorf(codeFunctionReach, "%s", atom.NewFailure("", 0, err).Message)

@@ -96,3 +96,43 @@ func TestLambdaEndpoint(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A transport answers requests in this process.
+type transport func(*http.Request) *http.Response
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r), nil }
+
+// TestAddedFunctions calls functions of this process by each of their names, unless they are mapped.
+func TestAddedFunctions(t *testing.T) {
+	t.Parallel()
+	answers := transport(func(r *http.Request) *http.Response {
+		text := `"` + r.Method + " " + r.URL.EscapedPath() + " " + r.Header.Get("X-Amz-Log-Type") + `"`
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}
+	})
+	r := &tasks.Registry{}
+	r.Add("mapped", reply("pay"))
+	r.Map(payARN, "mapped")
+	r.AddFunction("Pay", answers)
+	r.AddFunction("Ship", answers)
+	for _, c := range []struct{ task, input, want string }{
+		{payARN, `{}`, `{"by":"pay","in":{}}`},
+		{strings.Replace(payARN, "Pay", "Ship:live", 1), `{}`, `"POST /2015-03-31/functions/Ship/invocations "`},
+		{
+			"arn:aws:states:::lambda:invoke", `{"FunctionName":"Ship","LogType":"Tail"}`,
+			`{"ExecutedVersion":"$LATEST","Payload":"POST /2015-03-31/functions/Ship/invocations Tail",` +
+				`"SdkHttpMetadata":{"HttpStatusCode":200},"StatusCode":200}`,
+		},
+	} {
+		if err := r.Check(c.task); err != nil {
+			t.Errorf("%s: %v", c.task, err)
+		}
+		body, err := r.Task(c.task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := body.Execute(calling(t, atom.Call{Run: "r", Path: "a"}), atom.Single(atom.FromJSON([]byte(c.input))))
+		if text := said(got, err); text != c.want {
+			t.Errorf("%s %s: %s\nwant %s", c.task, c.input, text, c.want)
+		}
+	}
+}

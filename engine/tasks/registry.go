@@ -54,6 +54,14 @@ func (r *Registry) Add(name string, body atom.Body) {
 	r.bodies[name] = body
 }
 
+// AddFunction registers a Lambda function, which a transport calls by the Invoke operation of AWS Lambda's API, in this
+// process for example. It has no effect on a function that is added or mapped already.
+func (r *Registry) AddFunction(name string, transport http.RoundTripper) {
+	if body, known := r.function(name); !known || body == nil {
+		r.Add(name, &remoteFunction{registry: r, name: name, client: &http.Client{Transport: transport}})
+	}
+}
+
 // Map makes one name, such as the ARN of a Lambda function, stand for another. The
 // registry does not map the other name again.
 func (r *Registry) Map(name, resource string) {

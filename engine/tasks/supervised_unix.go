@@ -41,7 +41,7 @@ func prepareSupervision() bool {
 }
 
 // executeSupervised runs a program under a supervisor, see package supervisor.
-func executeSupervised(ctx context.Context, program *exec.Cmd) (exit, error) {
+func executeSupervised(ctx context.Context, program *exec.Cmd, started func(pid int)) (exit, error) {
 	name, err := takeName(ctx)
 	if err != nil {
 		return exit{}, err
@@ -54,6 +54,7 @@ func executeSupervised(ctx context.Context, program *exec.Cmd) (exit, error) {
 		return exit{}, err
 	}
 	defer func() { _ = s.control.Close() }() // all was read from it
+	started(s.cmd.Process.Pid)
 	finished := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { s.end(program.WaitDelay, finished) })
 	err = s.cmd.Wait()

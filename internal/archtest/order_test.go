@@ -27,6 +27,7 @@ var commandPackages = []string{
 // siblings says which packages may import packages beside them: the services of AWS are served in one wire protocol.
 var siblings = map[string][]string{
 	"server/sfn": {"server/aws"}, "server/swf": {"server/aws"}, "server/internal/records": {"server/aws"},
+	"server/lambda":  {"server/aws"},
 	"server/awstest": {"server/aws", "server/sfn", "server/swf"},
 }
 
@@ -73,7 +74,7 @@ var internalUsers = map[string][]string{
 	"internal/jsonschema":   {"atom", "engine", "conductor", "internal/awaited", "internal/planview"},                                                     // the JSON of Go types
 	"internal/jsontext":     {"engine/grpc", "flow", "internal/jq", "internal/jsonpath", "server"},                                                        // definitions with places, and data
 	"internal/spelling":     {"flow", "engine", "internal/jq", "cmd", "internal/runfilter"},                                                               // which name was meant
-	"internal/visible":      {"flow/draw", "storage", "internal/backend", "internal/inspect", "server/api", "server/console", "cmd"},                      // text from outside, as it is shown
+	"internal/visible":      {"flow/draw", "storage", "internal/backend", "internal/inspect", "server/api", "server/console", "server/lambda", "cmd"},     // text from outside, as it is shown
 	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "server", "cmd", "internal/webclient", "internal/inspect"},               // secrets in URLs and the like
 	"internal/gojson":       {"atom", "flow", "engine"},                                                                                                   // Go types and values that JSON does not keep
 	"internal/notcalled":    {"atom", "flow", "engine"},                                                                                                   // errors of tasks that were not called
@@ -85,7 +86,7 @@ var internalUsers = map[string][]string{
 	"internal/memorybudget": {"engine", "cmd"},                                                                                                            // how much memory the process may have
 	"internal/webscope":     {"cmd"},                                                                                                                      // what --allow allows
 	"internal/sigv4":        {"engine/awscall", "server/aws", "bench/serve", "cmd"},                                                                       // signatures of AWS
-	"internal/supervisor":   {"engine/tasks"},                                                                                                             // ends programs with Ebb
+	"internal/supervisor":   {"engine/tasks", "server/lambda"},                                                                                            // ends programs with Ebb
 	"internal/tasktoken":    {"engine", "server/api", "server/console"},                                                                                   // tokens of parties that end atoms
 	"internal/nodepath":     {"flow", "storage", "engine", "server", "cmd", "internal/inspect", "internal/backend"},                                       // the paths of nodes
 	"internal/pagetest":     {"internal/conformance"},                                                                                                     // tests that write pages

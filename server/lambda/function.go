@@ -1,6 +1,7 @@
 package lambda
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -19,7 +20,7 @@ type Function struct {
 	Handler string
 	// Code is the folder with the code: LAMBDA_TASK_ROOT. It is "" if Inline has the code. The caller makes it absolute.
 	Code string
-	// Inline is the source text in the template: ZipFile or InlineCode. AWS calls its file index.py or index.mjs.
+	// Inline is the source text in the template: ZipFile or InlineCode. Its module is called index.
 	Inline string
 	// Layers are the folders with the contents of layers, in the order of the template: the last one wins.
 	Layers []string
@@ -72,7 +73,7 @@ var nameRule = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // Check returns an error if the function cannot be run as it is described. It reads no file.
 func (f *Function) Check() error {
-	problem := ""
+	var problem string
 	switch {
 	case !nameRule.MatchString(f.Name):
 		problem = "the name is not valid: want 1 to 64 letters, digits, - and _"
@@ -102,3 +103,7 @@ func place(from string) string {
 	}
 	return from + ": "
 }
+
+func (f *Function) timeout() time.Duration { return cmp.Or(f.Timeout, DefaultTimeout) }
+
+func (f *Function) memoryMB() int { return cmp.Or(f.MemoryMB, DefaultMemoryMB) }
