@@ -189,6 +189,9 @@ func (r *Registry) registered() string {
 }
 
 func (r *Registry) unknown(name, resource string) error {
+	if strings.Contains(name, "${") && name == resource {
+		return fmt.Errorf("tasks: the placeholder in %s has no value", name)
+	}
 	fix := "use exec:PROGRAM, https://… or worker:KIND, or map the name to one" + r.registered()
 	if name != resource {
 		return fmt.Errorf("tasks: %s is mapped to %s, which is no task (%s)", name, redact.URL(resource), fix)

@@ -90,6 +90,10 @@ func Accepted() Option { return func(o *check.Options) { o.Accepted = true } }
 // no .sync, no .waitForTaskToken and no distributed Map.
 func Express() Option { return func(o *check.Options) { o.Express = true } }
 
+// Placeholders makes [Parse] accept a placeholder, such as ${PayArn}, as the Resource of a task: it is the name of the
+// task. All other placeholders stay illegal in a definition that is to run.
+func Placeholders() Option { return func(o *check.Options) { o.Placeholders = true } }
+
 // Under makes [Parse] and [Validate] read the definition by the rules of an edition of the language. The default is
 // [AWS].
 func Under(p Profile) Option { return func(o *check.Options) { o.Profile = p } }

@@ -35,7 +35,7 @@ func (s subcommands) emulateCommand() *cobra.Command {
 	f := serveFlags{waitScale: 1, emulates: true}
 	f.listen.open = true
 	cmd := &cobra.Command{
-		Use:   "emulate [FILE…]",
+		Use:   "emulate [FILE|FOLDER…]",
 		Short: "Stand in for AWS Step Functions and Amazon SWF, for development and tests",
 		Long: `Stand in for AWS Step Functions and Amazon SWF, as ebb serve does, but for everyone who can
 reach it: any credentials are accepted, in any account and region. The account of a request
@@ -43,7 +43,9 @@ is its access key if that has 12 digits, else --aws-account. The region is the o
 request is signed for.
 
 Definitions in FILEs become state machines, in all accounts and regions. If a file has
-changed, the next start updates its machine.
+changed, the next start updates its machine. A FILE may be a template, and a FOLDER a
+project of SAM, CDK, CloudFormation or the Serverless Framework, which needs no change:
+ebb emulate .
 
 By default, only this machine can reach it. With --listen 0.0.0.0:8083, everyone in the
 network can, as in a container. Pages of other sites in a browser cannot use it.
@@ -59,6 +61,7 @@ POST /_ebb/reset?account=ID does so for one account. So does POST
 Variables of Step Functions Local are obeyed: AWS_ACCOUNT_ID, AWS_DEFAULT_REGION,
 LAMBDA_ENDPOINT, SFN_MOCK_CONFIG and WAIT_TIME_SCALE. The port is the same: 8083.`,
 		Example: `  ebb emulate trip.asl.json
+  ebb emulate . --parameter Stage=test
   ebb emulate --dsn memory: --skip-waits
   ebb emulate --listen 0.0.0.0:8083 --mock MockConfigFile.json`,
 		Annotations: map[string]string{session.LogLevel: "info"},
@@ -73,6 +76,7 @@ LAMBDA_ENDPOINT, SFN_MOCK_CONFIG and WAIT_TIME_SCALE. The port is the same: 8083
 		},
 	}
 	f.addFlags(cmd.Flags(), false)
+	s.TemplateFlags(cmd.Flags())
 	cmd.Flags().StringArrayVar(&f.listen.hosts, "host", nil,
 		"a name with a dot by which browsers know this machine; may be repeated")
 	cmd.Flags().Float64Var(&f.waitScale, "wait-time-scale", 1,

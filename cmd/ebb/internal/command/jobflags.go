@@ -65,7 +65,7 @@ type flowArgument struct {
 func (s subcommands) flowArgument(text string) (*flowArgument, error) {
 	w := &flowArgument{text: text, name: text}
 	if _, err := os.Stat(text); err == nil {
-		if w.defs, err = s.Deployed([]string{text}); err != nil {
+		if w.defs, _, err = s.Deployed([]string{text}); err != nil {
 			return nil, err
 		}
 		w.name = w.defs[0].Name

@@ -50,7 +50,9 @@ func (s subcommands) runCommand() *cobra.Command {
 		Use:   "run FILE",
 		Short: "Run a definition, or resume a run of it",
 		Long: `Run a definition in the Amazon States Language or SM4C until the run ends or is undone.
-Ebb recognizes the language by the content of FILE. A subflow of SM4C, or a machine that
+Ebb recognizes the language by the content of FILE. FILE may be a template of
+CloudFormation, SAM, CDK or the Serverless Framework; FILE#MACHINE names one of several
+machines. A subflow of SM4C, or a machine that
 startExecution names, is the file of that name beside FILE, such as pay.sm4c.json for pay, or a file
 that --also names, or the newest stored definition of that name. Ebb also drives runs that the run
 starts and does not wait for.
@@ -97,6 +99,7 @@ Exit status: 0 SUCCESS or as expected, 1 FAILURE, 2 not startable, 3 REVERTED,
 	flags.StringVar(&f.key, "key", "", "key of the run: refuse it while another run with that key is open")
 	traceFlag(flags, &f.trace)
 	f.arns.register(flags)
+	s.TemplateFlags(flags)
 	flags.BoolVar(&f.strict, "strict", false, "refuse Ebb's additions to the language")
 	return cmd
 }
@@ -121,6 +124,7 @@ func (s subcommands) run(ctx context.Context, file string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
+	s.Tell(def.Source.Project())
 	for _, w := range def.Source.Placed(def.Machine.Problems()) {
 		s.WarnOf(def.Name, w)
 	}
@@ -205,6 +209,11 @@ func (s subcommands) checkTasks(flows map[string]*definition.Definition, registr
 		return nil
 	}
 	if mock == "" {
+		if _, name, is := strings.Cut(first, "${"); is {
+			name, _, _ = strings.Cut(name, "}")
+			return exit.Usagef("%s\nto fill a placeholder: --parameter '%s=VALUE'; to answer in place of states: "+
+				"--mock FILE#CASE", strings.Join(lines, "\n"), name)
+		}
 		return exit.Usagef("%s\nto map a name: --task '%s=exec:./PROGRAM'; to answer in place of states: --mock FILE#CASE",
 			strings.Join(lines, "\n"), first)
 	}

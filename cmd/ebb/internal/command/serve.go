@@ -37,12 +37,13 @@ type serveFlags struct {
 func (s subcommands) serveCommand() *cobra.Command {
 	f := serveFlags{waitScale: 1}
 	cmd := &cobra.Command{
-		Use:   "serve [FILE…]",
+		Use:   "serve [FILE|FOLDER…]",
 		Short: "Drive the due runs of a database, and the runs of posted jobs",
 		Long: `Drive all runs of a database that are due: runs whose wait has ended, runs whose process
 died, and the runs of posted jobs (ebb post). Definitions in FILEs are stored first, so
 that jobs can name them, and become state machines for clients of AWS Step Functions. Any
-number of processes may serve one database.
+number of processes may serve one database. A FILE may be a template, and a FOLDER a project
+of SAM, CDK, CloudFormation or the Serverless Framework.
 
 SIGTERM or Ctrl-C drains: running tasks may end, nothing more is started, and other
 processes, or the next one, resume the runs. Nothing is suspended or undone.
@@ -63,6 +64,7 @@ Step Functions and Amazon SWF use the URL of the address as their endpoint. Page
 		RunE:        func(cmd *cobra.Command, args []string) error { return s.serve(cmd.Context(), args, &f) },
 	}
 	f.addFlags(cmd.Flags(), true)
+	s.TemplateFlags(cmd.Flags())
 	return cmd
 }
 

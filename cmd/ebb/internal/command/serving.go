@@ -43,6 +43,7 @@ type serving struct {
 	policy     retention.Policy
 	defaults   definition.Beginning
 	deployed   []*definition.Definition
+	projects   []*definition.Project // that have them
 	aws        *awsSettings
 	conducting []engine.ServerOption
 	url        string // of the server that listens; "" if none does
@@ -70,8 +71,16 @@ func (s subcommands) servingOf(files []string, f *serveFlags) (*serving, error) 
 	if w.defaults, err = f.beginning(filepath.Join(f.dir, "definition")); err != nil {
 		return nil, err
 	}
-	if w.deployed, err = s.Deployed(files); err != nil {
+	s.Template.Account, s.Template.Region, s.Template.Partition = f.account, f.region, f.partition
+	if w.deployed, w.projects, err = s.Deployed(files); err != nil {
 		return nil, err
+	}
+	for _, p := range w.projects {
+		for _, problem := range p.Unbuilt() {
+			if f.emulates {
+				s.WarnOf(problem.File, problem)
+			}
+		}
 	}
 	if w.aws, err = f.awsFlags.config(); err != nil {
 		return nil, err

@@ -53,6 +53,7 @@ case file or definition.`,
 		},
 	}
 	flags := cmd.Flags()
+	s.TemplateFlags(flags)
 	flags.StringVar(&f.only, "only", "", "run only the cases whose names contain this")
 	flags.BoolVar(&f.failAt, "fail-at", false, "try every failure and crash of each case, and report what stays done")
 	flags.StringVar(&f.junit, "junit", "", "write the results to this file, as JUnit's XML")
@@ -186,6 +187,7 @@ func (s subcommands) openSuite(name string) (*casetest.Suite, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Tell(suite.Def.Source.Project())
 	for _, w := range suite.Def.Source.Placed(suite.Def.Machine.Problems()) {
 		s.WarnOf(suite.Def.Name, w)
 	}

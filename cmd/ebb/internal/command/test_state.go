@@ -139,7 +139,11 @@ func (s subcommands) testState(ctx context.Context, file string, f *testStateFla
 
 // stateTest returns the test that the flags describe.
 func (s subcommands) stateTest(ctx context.Context, file string, f *testStateFlags) (*teststate.Test, error) {
-	text, err := definition.ReadState(file, f.state)
+	how, err := s.HowToRead(file)
+	if err != nil {
+		return nil, err
+	}
+	text, err := definition.ReadState(file, f.state, how)
 	if err != nil {
 		return nil, exit.Usagef("%w", err)
 	}

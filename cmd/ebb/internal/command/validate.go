@@ -31,12 +31,13 @@ var machineTypes = []string{"STANDARD", "EXPRESS"}
 func (s subcommands) validateCommand() *cobra.Command {
 	var f validateFlags
 	cmd := &cobra.Command{
-		Use:   "validate FILE…",
+		Use:   "validate FILE|FOLDER…",
 		Short: "Report errors and warnings in definitions",
 		Long: `Report errors and warnings in definitions, each with its position.
 
-A file is JSON, YAML, or a template of CloudFormation or SAM, of which each state
-machine is validated. Ebb recognizes the language by its content: the Amazon States
+A file is JSON, YAML, or a template of CloudFormation, SAM, CDK or the Serverless
+Framework, of which each state machine is validated. It may also be a folder with
+templates, or FILE#MACHINE. Ebb recognizes the language by its content: the Amazon States
 Language, or SM4C. Documents that a definition in SM4C names are loaded: files, and
 web documents that --allow permits. A definition with an error is illegal. A warning
 means that the definition probably does not do what its author meant. Legal features
@@ -65,6 +66,7 @@ Exit status: 0 no errors, 2 errors, or a file that cannot be read.`,
 		"refuse Ebb's additions to the language, and states that no transition leads to")
 	flags.StringVar(&f.kind, "type", "", "the type of the machine, "+strings.Join(machineTypes, " or ")+
 		" (default what a template says, else STANDARD)")
+	s.TemplateFlags(flags)
 	flags.BoolVar(&f.schema, "schema", false, "print a JSON Schema of the language")
 	flags.StringVar(&f.language, "language", definition.ASL, "the language of the schema, "+
 		strings.Join(languages, " or "))
@@ -98,11 +100,18 @@ func (s subcommands) validate(files []string, f *validateFlags) error {
 	}
 	var sources []*definition.Source
 	for _, file := range files {
-		found, err := definition.ReadSources(file)
+		how, err := s.HowToRead(file)
 		if err != nil {
 			return err
 		}
-		sources = append(sources, found...)
+		p, err := definition.ReadProject(file, how)
+		if err != nil {
+			return err
+		}
+		for _, notice := range p.Notices {
+			s.Noticef("%s", notice)
+		}
+		sources = append(sources, append(p.Sources, p.About...)...)
 	}
 	diagnostics := []diagnostic{}
 	legal := true

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,17 +147,26 @@ func FileOf(base, except string) string {
 	return ""
 }
 
-// ReadFlows adds the definitions of subflows, and of their subflows, from files beside a file. It returns the names
-// without a file, which are needed only if a run reaches them.
+// ReadFlows adds the definitions of subflows, and of their subflows, from the template of the machine that runs them,
+// or from files beside a file. It returns the names without a definition, which are needed only if a run reaches them.
 func ReadFlows(file string, flows map[string]*Definition, how Reading) (missing []string, err error) {
 	var names []string
+	var beside *Project
 	for _, name := range slices.Sorted(maps.Keys(flows)) {
 		names = append(names, flows[name].Machine.Subflows()...)
+		beside = cmp.Or(beside, flows[name].Source.beside)
 	}
 	for len(names) > 0 {
 		name := names[0]
 		names = names[1:]
 		if flows[name] != nil {
+			continue
+		}
+		if source := beside.source(name); source != nil {
+			if flows[name], err = source.Definition(how); err != nil {
+				return nil, err
+			}
+			names = append(names, flows[name].Machine.Subflows()...)
 			continue
 		}
 		found, text, err := fileOfFlow(file, name)

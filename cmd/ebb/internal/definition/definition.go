@@ -10,7 +10,6 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/internal/backend"
-	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -28,36 +27,51 @@ type Definition struct {
 	Source  *Source
 }
 
-// Read reads and compiles a file.
-func Read(file string, how Reading) (*Definition, error) {
-	text, err := limitedfile.Read(file, maxFile)
+// Read reads and compiles a file with one definition, or one machine of a template: FILE#MACHINE.
+func Read(path string, how Reading) (*Definition, error) {
+	p, err := ReadProject(path, how)
 	if err != nil {
 		return nil, err
 	}
-	return definitionIn(file, text, how)
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	if len(p.Sources) != 1 {
+		var names []string
+		for _, s := range p.Sources {
+			names = append(names, s.Machine)
+		}
+		return nil, fmt.Errorf("%s has %d state machines: name one of them, such as %s#%s (%s)", path, len(p.Sources), path,
+			cmp.Or(names...), strings.Join(names, ", "))
+	}
+	return p.Sources[0].Definition(how)
 }
 
 // definitionIn compiles the text of a file.
 func definitionIn(file string, text []byte, how Reading) (*Definition, error) {
-	sources, err := sourcesIn(file, text)
-	if err != nil {
+	p := &Project{}
+	if err := p.addFile(file, text, &how); err != nil {
 		return nil, err
 	}
-	if len(sources) > 1 {
-		return nil, fmt.Errorf("%s has %d state machines; a definition of its own is needed for each that is to be run", file,
-			len(sources))
+	if len(p.Sources) != 1 {
+		return nil, fmt.Errorf("%s has %d state machines, not one", file, len(p.Sources))
 	}
-	if err := backend.CheckFlow("the file", flowName(file)); err != nil { // runs are named after the flow
+	return p.Sources[0].Definition(how)
+}
+
+// Definition returns the definition of a source, compiled.
+func (s *Source) Definition(how Reading) (*Definition, error) {
+	name := cmp.Or(s.Machine, flowName(s.File))
+	if err := backend.CheckFlow("the file", name); err != nil { // runs are named after the flow
 		return nil, err
 	}
-	src := sources[0]
-	m, err := src.compile(how)
+	m, err := s.compile(how)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be run:\n%w", file, err)
+		return nil, fmt.Errorf("%s cannot be run:\n%w", s.File, err)
 	}
 	language, text := m.Stored()
-	def := &Definition{Definition: storage.Definition{Language: language, Text: text}, Machine: m, Source: src}
-	def.rename(flowName(file))
+	def := &Definition{Definition: storage.Definition{Language: language, Text: text}, Machine: m, Source: s}
+	def.rename(name)
 	return def, nil
 }
 

@@ -31,6 +31,7 @@ type Loader struct {
 	dir     string           // folder of the definition, in which relative paths are looked up; absolute
 	folders []string         // folders from which files may be loaded, including dir; absolute
 	web     []webscope.Scope // web documents that may be loaded
+	loaded  func(string)     // called with the name of each file that was read; may be nil
 }
 
 // loadTime bounds the loading of a document.
@@ -105,6 +106,9 @@ func (l *Loader) read(name string, limit int64) ([]byte, error) {
 			return nil, errors.New("its folder cannot be opened")
 		}
 		text, err := regularfile.Read(root, within, limit)
+		if err == nil && l.loaded != nil {
+			l.loaded(name)
+		}
 		return text, errors.Join(err, root.Close())
 	}
 	return nil, errNotAllowed

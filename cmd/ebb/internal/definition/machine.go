@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/template"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/draw"
@@ -70,6 +71,8 @@ type Reading struct {
 	Strict  bool
 	Express bool    // the machines are of type EXPRESS
 	Loader  *Loader // loader of documents that the definitions name
+
+	Template template.Options // what templates do not say themselves; Folder and Read are set for each
 }
 
 // The names of the languages in stored definitions.
@@ -88,6 +91,6 @@ func ParseStored(def *storage.Definition) (Machine, error) {
 	if !known {
 		return nil, fmt.Errorf("it is in %s, which this version of Ebb does not know", def.Language)
 	}
-	m, err := asl.Parse(def.Name, def.Text, asl.Under(profile), asl.Accepted())
+	m, err := asl.Parse(def.Name, def.Text, asl.Under(profile), asl.Accepted(), asl.Placeholders())
 	return &aslMachine{m, profile, def.Text}, err
 }

@@ -9,18 +9,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/template"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
-	"github.com/ebbflow/ebb/internal/limitedfile"
 )
 
 // A Source is a definition and its position: a file of JSON or YAML, or a part of a template.
 type Source struct {
 	File     string
-	Machine  string // in a template: the name of the resource
+	Machine  string // in a template: the name of the machine
 	text     []byte // JSON
 	language string
 	express  bool // the template sets the type EXPRESS
@@ -29,48 +30,31 @@ type Source struct {
 	at func(line, column int) document.Place
 	// The definition is in a template, whose placeholders a deployment replaces.
 	template bool
+	beside   *Project         // that has it; nil if there is none
 	problems flow.Diagnostics // why it could not be read, and other problems
 	Lines    []string         // of the file
 }
 
-// ReadSources reads the definitions in a file: one, or those of a template.
-func ReadSources(file string) ([]*Source, error) {
-	text, err := limitedfile.Read(file, maxFile)
-	if err != nil {
-		return nil, err
-	}
-	return sourcesIn(file, text)
-}
-
-// sourcesIn reads the definitions in the text of a file.
-func sourcesIn(file string, text []byte) ([]*Source, error) {
-	s := &Source{File: file, text: text, Lines: splitLines(text)}
+// addFile adds the definitions in the text of a file: one, or those of a template.
+func (p *Project) addFile(file string, text []byte, how *Reading) error {
+	s := &Source{File: file, Lines: splitLines(text), beside: p}
+	p.Files = append(p.Files, file)
 	d, err := parse(file, text)
-	if broken, ok := errors.AsType[*document.Error](err); ok {
+	if err == nil && d != nil && template.IsTemplate(d) {
+		return p.addTemplate(file, d, s.Lines, how)
+	}
+	if filled, edits, unused := template.Fill(string(text), how.Template.Values, maxFile); err == nil {
+		if unused != nil {
+			return fmt.Errorf("%s: %w", file, unused)
+		}
+		err = s.takeFilled(text, filled, edits)
+	}
+	if broken, is := errors.AsType[*document.Error](err); is {
 		s.text = nil
 		s.fail(broken.Place, broken.Problem)
-		return []*Source{s}, nil
 	}
-	switch {
-	case d == nil:
-		if s.language = languageIn(text); s.language == ASL {
-			s.fill()
-		}
-	case isTemplate(d):
-		machines := machinesIn(d, file)
-		for _, m := range machines {
-			if m.Lines == nil {
-				m.Lines = s.Lines
-			}
-		}
-		if len(machines) == 0 {
-			return nil, fmt.Errorf("%s: the template has no state machine", file)
-		}
-		return machines, nil
-	default:
-		s.take(d)
-	}
-	return []*Source{s}, nil
+	p.Sources = append(p.Sources, s)
+	return nil
 }
 
 // parse reads a file as a document. It returns nil for a definition in JSON,
@@ -84,7 +68,7 @@ func parse(file string, text []byte) (*document.Document, error) {
 		return nil, nil //nolint:nilnil // a definition in JSON is read by its language
 	}
 	d, err := document.ParseJSON(text)
-	if err != nil || !isTemplate(d) {
+	if err != nil || !template.IsTemplate(d) {
 		return nil, nil //nolint:nilnil,nilerr // the parser of the definition reports what is wrong with it
 	}
 	return d, nil
@@ -136,40 +120,12 @@ func unquoted(quoted string, characters int) (text string) {
 	return text
 }
 
-// takeFile uses another file as the definition, which a template names. It is read like all files that definitions
-// name.
-func (s *Source) takeFile(name string, at document.Place) {
-	beside, err := loaderBeside(s.File)
-	if err != nil {
-		s.fail(at, err.Error())
-		return
-	}
-	text, err := beside.read(filepath.FromSlash(name), maxFile)
-	if err != nil {
-		s.fail(at, "the file "+strconv.Quote(name)+" of the definition cannot be read: "+err.Error())
-		return
-	}
-	file := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(name))
-	s.File, s.text, s.Lines = file, text, splitLines(text)
-	d, err := parse(file, text)
-	if broken, ok := errors.AsType[*document.Error](err); ok {
-		s.text, s.Lines = nil, nil
-		s.fail(broken.Place, "it is not valid YAML") // do not quote its content
-		return
-	}
-	if d != nil {
-		s.take(d)
-	} else {
-		s.fill()
-	}
+// isMachine reports whether a text is JSON with the states of a machine.
+func isMachine(text []byte) bool {
 	var machine struct {
 		States json.RawMessage `json:"States"`
 	}
-	if json.Unmarshal(s.text, &machine) != nil || machine.States == nil {
-		// The file may be any file: do not show its lines or words.
-		s.text, s.Lines, s.problems, s.at = nil, nil, nil, nil
-		s.fail(document.Place{Line: 1, Column: 1}, "it is not a definition in JSON or YAML")
-	}
+	return json.Unmarshal(text, &machine) == nil && machine.States != nil
 }
 
 // fail records why there is no definition.
@@ -241,7 +197,7 @@ func (s *Source) compile(how Reading) (Machine, error) {
 		}
 		return &sm4cMachine{m}, err
 	}
-	m, err := asl.Parse(s.File, s.text, how.asl(s.express)...)
+	m, err := asl.Parse(s.File, s.text, append(how.asl(s.express), asl.Placeholders())...)
 	if problems, ok := errors.AsType[flow.Diagnostics](err); ok {
 		return nil, s.Placed(problems)
 	}
@@ -277,6 +233,23 @@ func (s *Source) position(offset int) document.Place {
 		return document.Place{Line: line, Column: column}
 	}
 	return s.at(line, column)
+}
+
+// offsetOf returns the offset in a text of a line and a column.
+func offsetOf(text []byte, line, column int) int {
+	at := 0
+	for ; line > 1; line-- {
+		end := bytes.IndexByte(text[at:], '\n')
+		if end < 0 {
+			return len(text)
+		}
+		at += end + 1
+	}
+	for ; column > 1 && at < len(text); column-- {
+		_, size := utf8.DecodeRune(text[at:])
+		at += size
+	}
+	return at
 }
 
 // Placed returns problems with the text as problems with the file.

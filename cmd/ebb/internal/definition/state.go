@@ -7,15 +7,15 @@ import (
 
 // ReadState returns the JSON of a file in the Amazon States Language. The file defines a machine if the name of a state
 // is given, otherwise a single state.
-func ReadState(file, state string) ([]byte, error) {
-	sources, err := ReadSources(file)
+func ReadState(file, state string, how Reading) ([]byte, error) {
+	p, err := ReadProject(file, how)
 	if err != nil {
 		return nil, err
 	}
-	if len(sources) != 1 {
-		return nil, fmt.Errorf("%s has %d state machines; a state is tested in a definition of its own", file, len(sources))
+	if len(p.Sources) != 1 {
+		return nil, fmt.Errorf("%s has %d state machines: name one of them, %s#MACHINE", file, len(p.Sources), file)
 	}
-	src := sources[0]
+	src := p.Sources[0]
 	var is struct {
 		Type   json.RawMessage `json:"Type"`
 		States json.RawMessage `json:"States"`

@@ -1,17 +1,17 @@
 package definition
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"strings"
+	"path/filepath"
+	"strconv"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/template"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
 )
-
-// machineResources are the resource types for state machines, and the properties that contain the definitions.
-var machineResources = map[string]struct{ object, text, file, kind string }{
-	"AWS::StepFunctions::StateMachine": {object: "Definition", text: "DefinitionString", kind: "StateMachineType"},
-	"AWS::Serverless::StateMachine":    {object: "Definition", file: "DefinitionUri", kind: "Type"},
-}
 
 // maxTemplate is the maximum total size of the definitions of a template in bytes. A file counts for each machine
 // that names it.
@@ -19,96 +19,188 @@ var machineResources = map[string]struct{ object, text, file, kind string }{
 //limit:command definitions of a template, a file counted for each machine that names it | {B}
 const maxTemplate = 64 << 20
 
-// isTemplate reports whether a document is a template of CloudFormation or SAM.
-func isTemplate(d *document.Document) bool {
-	return d.Kind == document.Object && d.Get("Resources") != nil && d.Get("States") == nil
-}
-
-// machinesIn returns the definitions of the state machines in a template.
-func machinesIn(d *document.Document, file string) []*Source {
-	var out []*Source
+// addTemplate adds what a template describes. Paths in it are looked up in its folder.
+func (p *Project) addTemplate(file string, d *document.Document, lines []string, how *Reading) error {
+	loader, err := p.loaderOf(file, how)
+	if err != nil {
+		return err
+	}
+	options := how.Template
+	options.Folder, options.Read = loader.dir, loader.read
+	t := template.Read(d, options)
+	p.Templates = append(p.Templates, &Template{File: file, Template: t})
+	for i := range t.Functions {
+		t.Functions[i].From = file + ":" + t.Functions[i].From
+	}
 	left := maxTemplate
-	for _, m := range d.Get("Resources").Members {
-		kind, ok := machineResources[m.Value.Get("Type").Says()]
-		if !ok {
-			continue
-		}
-		properties := m.Value.Get("Properties")
-		s := &Source{File: file, Machine: m.Name, template: true}
-		if properties.Get(kind.kind).Says() == "EXPRESS" {
-			s.express = true
-		}
-		switch object, text, elsewhere := properties.Get(kind.object), properties.Get(kind.text), properties.Get(kind.file); {
-		case object != nil:
-			s.take(object)
-		case text != nil:
-			s.takeText(text, left)
-		case elsewhere.Says() != "":
-			s.takeFile(elsewhere.Text, elsewhere.Place)
-		default:
-			s.fail(m.Place, "the definition of "+m.Name+" is not in the template")
-		}
+	for _, m := range t.Machines {
+		s := &Source{File: file, Machine: m.Name, template: true, express: m.Express, Lines: lines, beside: p}
+		s.takeMachine(m, loader, left)
 		if left -= len(s.text); left < 0 {
 			s.text, s.Lines = nil, nil
 			s.fail(m.Place, tooLarge)
-			return append(out, s)
 		}
-		out = append(out, s)
+		p.Sources = append(p.Sources, s)
+		if left < 0 {
+			break
+		}
 	}
-	return out
+	about := &Source{File: file, Lines: lines}
+	about.told(flow.SeverityError, t.Problems)
+	about.told(flow.SeverityWarning, t.Warnings)
+	if len(about.problems) > 0 {
+		p.About = append(p.About, about)
+	}
+	return nil
+}
+
+// Unbuilt returns a problem for each function whose code must be built before it can run.
+func (p *Project) Unbuilt() (problems flow.Diagnostics) {
+	for _, t := range p.Templates {
+		s := &Source{File: t.File}
+		s.told(flow.SeverityWarning, unbuilt(t.Template))
+		problems = append(problems, s.problems...)
+	}
+	return problems
+}
+
+// templateCode is the code of problems of templates.
+const templateCode = "TEMPLATE"
+
+// told adds problems of a template.
+func (s *Source) told(severity flow.Severity, problems []template.Problem) {
+	for _, problem := range problems {
+		s.problems = append(s.problems, flow.Diagnostic{
+			Code: templateCode, Rule: "template", Severity: severity, File: s.File, Line: problem.Line,
+			Column: problem.Column, Message: problem.Text,
+		})
+	}
 }
 
 var tooLarge = fmt.Sprintf("the definitions of the template have more than %d bytes together", maxTemplate)
 
-// takeText uses a text in a template as the definition, unless it has more than most bytes.
-func (s *Source) takeText(d *document.Document, most int) {
-	text, at, ok := joined(d, most)
-	if ok && len(text) > most {
-		s.fail(d.Place, tooLarge)
-		return
-	}
-	if !ok {
-		s.fail(d.Place, "the definition is made by a function that only a deployment can call")
-		return
-	}
-	s.text = []byte(text)
-	s.fill()
-	s.at = func(int, int) document.Place { return at.Place }
-	if at.Block != nil {
-		s.at = func(line, column int) document.Place {
-			return document.Place{Line: at.Block.Line + line - 1, Column: at.Block.Column + column - 1}
-		}
+// takeMachine uses the definition of a machine of a template, unless it has more than most bytes.
+func (s *Source) takeMachine(m *template.Machine, loader *Loader, most int) {
+	switch {
+	case m.Object != nil:
+		s.take(m.Object)
+	case m.Text != nil:
+		s.takeText(m, most)
+	case m.File != nil:
+		s.takeFile(m, loader, most)
+	default:
+		s.fail(m.Place, "the definition of "+m.Name+" is not in the template")
 	}
 }
 
-// joined returns the text of a value of a template, with its placeholders, and its position. If the text has more
-// than most bytes, joined returns a text just over the limit.
-func joined(d *document.Document, most int) (text string, at *document.Document, ok bool) {
-	if d.Kind == document.Text {
-		return d.Text, d, true
+// takeText uses a text in a template as the definition, unless it has more than most bytes.
+func (s *Source) takeText(m *template.Machine, most int) {
+	text, edits := m.Fill(m.Text.Text, most)
+	if len(text) > most || len(m.Text.Text) > most {
+		s.fail(m.Text.From.Place, tooLarge)
+		return
 	}
-	if sub := d.Get("Fn::Sub"); sub != nil {
-		if sub.Kind == document.List && len(sub.Items) > 0 {
-			sub = sub.Items[0]
+	from := m.Text.From
+	s.at = func(line, column int) document.Place {
+		if from.Kind != document.Text {
+			return from.Place
 		}
-		return sub.Text, sub, sub.Kind == document.Text
+		written := m.Text.Edits.Back(edits.Back(offsetOf(s.text, line, column)))
+		return from.Behind(from.Text[:min(written, len(from.Text))])
 	}
-	join := d.Get("Fn::Join")
-	if join == nil || len(join.Items) != 2 || join.Items[1].Kind != document.List {
-		return "", d, false
+	s.text = []byte(text)
+	s.fill()
+}
+
+// takeFile uses another file as the definition, which a template names. It is read like all files that definitions
+// name.
+func (s *Source) takeFile(m *template.Machine, loader *Loader, most int) {
+	name, text, err := readFirst(loader, m.File.Names)
+	if err != nil {
+		s.fail(m.File.Place, "the file "+strconv.Quote(filepath.ToSlash(name))+" of the definition cannot be read: "+
+			err.Error())
+		return
 	}
-	var b strings.Builder
-	for i, item := range join.Items[1].Items {
-		if i > 0 {
-			b.WriteString(join.Items[0].Text)
-		}
-		part, _, ok := joined(item, most)
-		if !ok {
-			part = "${Value}" // a Ref or a similar function
-		}
-		if b.WriteString(part); b.Len() > most {
-			break
+	s.File = filepath.Join(filepath.Dir(s.File), name)
+	filled, edits := m.Fill(string(text), most)
+	if err := s.takeFilled(text, filled, edits); err != nil {
+		broken, _ := errors.AsType[*document.Error](err)
+		s.text, s.Lines = nil, nil
+		s.fail(broken.Place, "it is not valid YAML") // do not quote its content
+	} else if !isMachine(s.text) {
+		// The file may be any file: do not show its lines or words.
+		s.text, s.Lines, s.problems, s.at = nil, nil, nil, nil
+		s.fail(document.Place{Line: 1, Column: 1}, "it is not a definition in JSON or YAML")
+	}
+}
+
+// takeFilled uses the text of a file in which placeholders were filled as the definition.
+func (s *Source) takeFilled(written []byte, filled string, edits template.Edits) error {
+	s.text, s.Lines = []byte(filled), splitLines(written)
+	d, err := parse(s.File, s.text)
+	switch {
+	case err != nil:
+		return err
+	case d != nil:
+		s.take(d)
+	default:
+		if s.language = languageIn(s.text); s.language == ASL {
+			s.fill()
 		}
 	}
-	return b.String(), &document.Document{Place: d.Place}, true
+	if at := s.at; len(edits) > 0 {
+		s.at = func(line, column int) document.Place {
+			if at != nil {
+				place := at(line, column)
+				line, column = place.Line, place.Column
+			}
+			line, column = asl.Position(written, edits.Back(offsetOf([]byte(filled), line, column)))
+			return document.Place{Line: line, Column: column}
+		}
+	}
+	return nil
+}
+
+// readFirst reads the first of some files that can be read. Its name is relative to the folder of the template.
+func readFirst(loader *Loader, names []string) (name string, text []byte, err error) {
+	for _, file := range names {
+		read, failed := loader.read(file, maxFile)
+		if failed != nil {
+			err = cmp.Or(err, failed)
+			continue
+		}
+		name, err = filepath.Rel(loader.dir, file)
+		return name, read, err
+	}
+	name, _ = filepath.Rel(loader.dir, names[0]) // both are absolute
+	return name, nil, err
+}
+
+// loaderOf returns the loader of the files that a template names: those in its project, which is the Git repository
+// that has it, or else its folder. It remembers what was read.
+func (p *Project) loaderOf(file string, how *Reading) (*Loader, error) {
+	l, err := loaderBeside(file)
+	if err != nil {
+		return nil, err
+	}
+	if how.Loader != nil {
+		l.folders = append(l.folders, how.Loader.folders...)
+	}
+	l.folders = append(l.folders, repositoryOf(l.dir))
+	l.loaded = func(name string) { p.Files = append(p.Files, name) }
+	return l, nil
+}
+
+func unbuilt(t *template.Template) (problems []template.Problem) {
+	for i := range t.Functions {
+		f := &t.Functions[i]
+		if f.Code == "" {
+			continue
+		}
+		if how := buildCommand(f); how != "" {
+			problems = append(problems, template.Problem{Place: t.Places[f.Name], Text: fmt.Sprintf(
+				"the function %s must be built first: %s", f.Name, how)})
+		}
+	}
+	return problems
 }

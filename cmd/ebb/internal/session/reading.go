@@ -16,9 +16,12 @@ import (
 
 // HowToRead returns how a file is read unless a command sets more.
 func (s *Session) HowToRead(file string) (definition.Reading, error) {
-	how := definition.Reading{Profile: s.edition}
+	how := definition.Reading{Profile: s.edition, Template: s.Template}
 	folders, web, err := s.allowed()
 	if err != nil {
+		return how, err
+	}
+	if how.Template.Values, err = s.values(); err != nil {
 		return how, err
 	}
 	loader, err := definition.NewLoader(file, folders, web)
@@ -86,28 +89,64 @@ func (s *Session) FlowsOf(file string, def *definition.Definition, how definitio
 	return flows, err
 }
 
-// Deployed reads the definitions in files. The subflows of each definition follow it, by name.
-func (s *Session) Deployed(files []string) ([]*definition.Definition, error) {
-	var all []*definition.Definition
-	for _, file := range files {
-		how, err := s.HowToRead(file)
-		if err != nil {
-			return nil, err
+// Tell prints what was chosen to read a project, and the warnings about its templates.
+func (s *Session) Tell(p *definition.Project) {
+	for _, notice := range p.Notices {
+		s.Noticef("%s", notice)
+	}
+	for _, about := range p.About {
+		for _, w := range about.Validate(definition.Reading{}) {
+			s.WarnOf(about.File, w)
 		}
-		def, err := definition.Read(file, how)
+	}
+}
+
+// Deployed reads the definitions in files and folders. The subflows of each definition follow it, by name. It also
+// returns the projects, which have the templates.
+func (s *Session) Deployed(paths []string) (all []*definition.Definition, projects []*definition.Project, err error) {
+	for _, path := range paths {
+		how, err := s.HowToRead(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		flows, err := s.FlowsOf(file, def, how, nil)
+		p, err := definition.ReadProject(path, how)
+		if err == nil {
+			err = p.Err()
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		all = append(all, def)
-		for _, name := range slices.Sorted(maps.Keys(flows)) {
-			if name != def.Name {
-				all = append(all, flows[name])
+		s.Tell(p)
+		projects = append(projects, p)
+		for _, source := range p.Sources {
+			if all, err = s.deploy(all, source, how); err != nil {
+				return nil, nil, err
 			}
 		}
+	}
+	return all, projects, nil
+}
+
+// deploy adds a definition, and those of its subflows that are not yet there.
+func (s *Session) deploy(all []*definition.Definition, source *definition.Source, how definition.Reading) (
+	[]*definition.Definition, error,
+) {
+	def, err := source.Definition(how)
+	if err != nil {
+		return nil, err
+	}
+	flows, err := s.FlowsOf(source.File, def, how, nil)
+	if err != nil {
+		return nil, err
+	}
+	add := func(d *definition.Definition) {
+		if !slices.ContainsFunc(all, func(other *definition.Definition) bool { return other.Hash == d.Hash }) {
+			all = append(all, d)
+		}
+	}
+	add(def)
+	for _, name := range slices.Sorted(maps.Keys(flows)) {
+		add(flows[name])
 	}
 	return all, nil
 }

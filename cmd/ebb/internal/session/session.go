@@ -13,6 +13,7 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/template"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
@@ -28,6 +29,10 @@ type Session struct {
 	Done  bool   // what the command was asked for is committed, so an error of the database after that is only told
 	DSN   string // the database
 	by    string // who uses the command, see Issuer
+
+	// Template has what templates do not say, apart from the values of --parameter.
+	Template   template.Options
+	parameters []string // NAME=VALUE or @FILE
 
 	// Definitions are the files of definitions in the file of flags.
 	Definitions []string

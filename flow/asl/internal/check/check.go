@@ -33,6 +33,8 @@ type Options struct {
 	ForAWS   bool
 	Express  bool
 	Accepted bool
+	// A placeholder as a Resource is the name of a task.
+	Placeholders bool
 }
 
 // Definition returns the machine that a definition describes, and its problems in the order of the text. If there

@@ -18,6 +18,12 @@ import (
 type resourceRule struct{}
 
 func (resourceRule) read(c *checker, n *node) syntax.Resource {
+	substitute(n)
+	if c.Placeholders && n.Kind == jsontext.String && strings.Contains(n.Str, "${") {
+		r, _ := syntax.ParseResource(n.Str)
+		r.At = n.At
+		return r
+	}
 	if hasPlaceholder(c, n) || !c.isText(n) {
 		return syntax.Resource{}
 	}

@@ -1,0 +1,1 @@
+export const handler = async (event: object): Promise<object> => ({...event, remind: true});

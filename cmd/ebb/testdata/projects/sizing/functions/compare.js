@@ -1,0 +1,1 @@
+exports.handler = async (all) => all.reduce((best, one) => (one.cost < best.cost ? one : best));

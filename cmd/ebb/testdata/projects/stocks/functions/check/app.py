@@ -1,0 +1,2 @@
+def handler(event, context):
+    return {"price": event.get("price", 10)}
