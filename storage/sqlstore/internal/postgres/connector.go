@@ -8,7 +8,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 )
 
-// Other processes may use all of a server's connections for a moment, as when one version of a program replaces another.
+// Other processes may use all of a server's connections for a moment, as when a new version of a program replaces one.
 //
 //limit:storage wait for a connection that a PostgreSQL server has none left of | {crowded} | the call fails
 const crowded = 5 * time.Second
