@@ -79,6 +79,7 @@ func (e *Expression) Evaluate(env *Environment) (Value, error) {
 	}
 	v, err := r.evaluate(e.root, input, host)
 	if err == nil {
+		settle(v)
 		return Value{v}, nil
 	}
 	f, ok := err.(*fault) //nolint:errorlint // faults are never wrapped

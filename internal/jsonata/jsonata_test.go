@@ -252,3 +252,40 @@ func Example() {
 	fmt.Println(string(v.AppendJSON(nil)))
 	// Output: {"total":16,"skus":["a","b"]}
 }
+
+// TestResultsArePlain shows that another expression sees a result as it sees the decoded text of the result: a run that
+// another process goes on with, has only the text.
+func TestResultsArePlain(t *testing.T) {
+	t.Parallel()
+	evaluate := func(text string, x jsonata.Value) jsonata.Value {
+		e, err := jsonata.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := e.Evaluate(&jsonata.Environment{Variable: func(name string) (jsonata.Value, bool) { return x, name == "x" }})
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return v
+	}
+	input, err := jsonata.Decode([]byte(`{"a": [[7]], "b": {"c": 1}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, first := range []string{
+		"$map([1], function($v) { $v })[]", "$x.b.c[]", "$x.a", "[$x.a]", "$x.[b.c]", "[1..1]", "{'a': $x.b.c[]}", "[$x.b.c[]]", "$x.b.[c]",
+		"$filter([1, 2], function($v) { $v = 1 })[]", "$x.{'d': [b.c]}", "$sort([3])[]",
+	} {
+		result := evaluate(first, input)
+		decoded, err := jsonata.Decode(result.AppendJSON(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, second := range []string{"$x", "[$x]", "{'y': $x}", "$x.a", "$x[0]", "$count($x)", "[$x, $x]", "$append($x, 1)", "$x.$"} {
+			got, want := evaluate(second, result), evaluate(second, decoded)
+			if string(got.AppendJSON(nil)) != string(want.AppendJSON(nil)) {
+				t.Errorf("$x := %s; %s: %s, but after decoding %s", first, second, got.AppendJSON(nil), want.AppendJSON(nil))
+			}
+		}
+	}
+}

@@ -156,6 +156,24 @@ func collapsed(v any) any {
 	return v
 }
 
+// settle makes the arrays of a result plain ones, as they are after their text was decoded. They are of this evaluation,
+// since those of earlier ones are settled.
+func settle(v any) {
+	switch v := v.(type) {
+	case *array:
+		if v.sequence || v.cons {
+			v.sequence, v.keepSingleton, v.cons, v.outer = false, false, false, false
+		}
+		for _, item := range v.items {
+			settle(item)
+		}
+	case *object:
+		for _, value := range v.values {
+			settle(value)
+		}
+	}
+}
+
 const (
 	scalarSize    = 8
 	containerSize = 32
