@@ -12,6 +12,4 @@ const (
 
 // Schema returns a JSON Schema (draft 7) of the language for editors, with Ebb's
 // additions. It covers the rules that a schema can express: fields, types, ranges.
-// It is stricter in one point: if the language does not know a field, [Validate]
-// warns, but the schema reports an error.
 func Schema() []byte { return check.Schema() }

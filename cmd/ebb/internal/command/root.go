@@ -52,7 +52,7 @@ func Root(s *session.Session) *cobra.Command {
 		c.watchable(c.showCommand()), c.watchable(c.whyCommand()), c.historyCommand(), c.graphCommand(),
 		c.auditCommand(), c.topCommand(), c.consoleCommand())
 	add("Keep the database", c.pruneCommand(), c.backupCommand(), c.migrateCommand(), c.doctorCommand())
-	add("Check definitions", c.validateCommand(), c.testCommand(), c.testStateCommand())
+	add("Check definitions", c.validateCommand(), c.testCommand(), c.testStateCommand(), c.plainCommand())
 	add("Begin and measure", c.demoCommand(), c.manCommand(), c.benchCommand(), c.versionCommand())
 	for _, cmd := range root.Commands() {
 		sayUse(cmd)
