@@ -234,6 +234,9 @@ func TestPlain(t *testing.T) {
 			t.Errorf("%s: %s", name, problem)
 		}
 	}
+	if _, problem := plainly(t, "late", []byte(lateBranch)); problem != "" {
+		t.Error(problem)
+	}
 	undone := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		d := sagaMachine{t: rt, jsonata: rapid.Bool().Draw(rt, "JSONata")}
@@ -251,6 +254,13 @@ func TestPlain(t *testing.T) {
 		t.Errorf("only %d tasks were undone", undone)
 	}
 }
+
+// lateBranch fails with the error of its second branch, because its first one fails later.
+const lateBranch = `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "do:1", "Revert": "undo:1", "Next": "P"},
+	"P": {"Type": "Parallel", "End": true, "Branches": [
+		{"StartAt": "B", "States": {"B": {"Type": "Wait", "Seconds": 2, "Next": "C"}, "C": {"Type": "Fail", "Error": "Late"}}},
+		{"StartAt": "D", "States": {"D": {"Type": "Task", "Resource": "do:2", "Revert": "undo:2", "Next": "E"},
+			"E": {"Type": "Wait", "Seconds": 1, "Next": "F"}, "F": {"Type": "Fail", "Error": "Early", "Cause": "first"}}}]}}}`
 
 const sagaDepth = 2 // levels inside each other
 

@@ -156,8 +156,8 @@ func collapsed(v any) any {
 	return v
 }
 
-// settle makes the arrays of a result plain ones, as they are after their text was decoded. They are of this evaluation,
-// since those of earlier ones are settled.
+// settle makes the arrays of a result plain ones, as if their text was decoded. Those that are not plain are of this
+// evaluation, since results of earlier ones are settled.
 func settle(v any) {
 	switch v := v.(type) {
 	case *array:
