@@ -18,7 +18,7 @@ var packages = []string{
 
 // commandPackages is the import order within the command.
 var commandPackages = []string{
-	"cmd/ebb/internal/document", "cmd/ebb/internal/template", "cmd/ebb/internal/definition", "cmd/ebb/internal/view",
+	"cmd/ebb/internal/document", "cmd/ebb/internal/eventpattern", "cmd/ebb/internal/template", "cmd/ebb/internal/definition", "cmd/ebb/internal/view",
 	"cmd/ebb/internal/virtualtime", "cmd/ebb/internal/draft",
 	"cmd/ebb/internal/casetest", "cmd/ebb/internal/exit", "cmd/ebb/internal/retention", "cmd/ebb/internal/sdnotify",
 	"cmd/ebb/internal/session", "cmd/ebb/internal/doctor", "cmd/ebb/internal/drive", "cmd/ebb/internal/command", "cmd/ebb",

@@ -150,6 +150,10 @@ const (
 	WaitsSkipped = "waits.skipped"
 	// DefinitionOlder: a given definition was stored before the one that its state machine has, and does not replace it.
 	DefinitionOlder = "definition.older"
+	// DefinitionsReloaded: a given file has changed, and its definitions were loaded again.
+	DefinitionsReloaded = "definitions.reloaded"
+	// DefinitionsReloadFailed: a given file has changed, and has a mistake; the old definitions stay.
+	DefinitionsReloadFailed = "definitions.reload_failed"
 	// EmulatorOpen: `ebb emulate` serves everyone who can reach it, with any credentials.
 	EmulatorOpen = "emulator.open"
 	// LogGroupFailed: lines of a log group of CloudWatch Logs could not be written; the server tries again.

@@ -1,6 +1,8 @@
 package cloudevents
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,11 +26,21 @@ import (
 //	429                         the inbox of a run is full; other runs have the events
 //	503                         the store failed, or the server is busy; send the request again
 //
+// A start function starts runs for events that are not for one run, and returns their ids, which the answer has, too.
+//
 // Handler answers after it has stored the events. With ?run= it stores all events of a batch, or none. The program
 // that mounts the handler decides which clients may send events, and how long a request may take.
-func Handler(store storage.Store) http.Handler { return &handler{backend.Of(store)} }
+func Handler(store storage.Store, start ...Start) http.Handler {
+	return &handler{backend.Of(store), start}
+}
 
-type handler struct{ store backend.Store }
+// A Start starts runs for events, and returns their ids. It is called again with events that a client sends again.
+type Start func(context.Context, []Event) (runs []string, err error)
+
+type handler struct {
+	store backend.Store
+	start []Start
+}
 
 // ServeHTTP implements [http.Handler].
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -51,13 +63,23 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if run != "" {
 		err = Tell(r.Context(), h.store, run, events...)
 	} else {
-		runs, err = Deliver(r.Context(), h.store, events...)
+		runs, err = h.distribute(r.Context(), events)
 	}
 	if err != nil {
 		refuse(w, err)
 		return
 	}
 	write(w, http.StatusAccepted, map[string]any{"runs": append([]string{}, runs...)})
+}
+
+// distribute delivers events to the runs that wait for them, and starts others.
+func (h *handler) distribute(ctx context.Context, events []Event) ([]string, error) {
+	runs, err := Deliver(ctx, h.store, events...)
+	for _, start := range h.start {
+		started, failed := start(ctx, events)
+		runs, err = append(runs, started...), cmp.Or(err, failed)
+	}
+	return runs, err
 }
 
 // addressee returns the run that a query names; "" if it names none. It refuses an unknown parameter, because a

@@ -32,6 +32,15 @@ func (e *LoadError) Error() string { return e.why }
 // again, so that the start of a program with an old file does not undo an update. If clients choose their account, all
 // accounts have the machine. If the definition cannot be that of a machine, the error is a [*LoadError].
 func (s *Server) Load(ctx context.Context, def *storage.Definition, express bool) (Loading, error) {
+	return s.load(ctx, def, express, false)
+}
+
+// LoadAgain is [Server.Load] for a file that has changed: its text is put forward, also if it was stored before.
+func (s *Server) LoadAgain(ctx context.Context, def *storage.Definition, express bool) (Loading, error) {
+	return s.load(ctx, def, express, true)
+}
+
+func (s *Server) load(ctx context.Context, def *storage.Definition, express, again bool) (Loading, error) {
 	stored, err := s.store.PutDefinition(ctx, *def)
 	if err != nil {
 		return "", err
@@ -50,7 +59,7 @@ func (s *Server) Load(ctx context.Context, def *storage.Definition, express bool
 		if err != nil {
 			return err
 		}
-		done, err = s.loadNext(ctx, m, &stored, express)
+		done, err = s.loadNext(ctx, m, &stored, express, again)
 		return err
 	})
 	return done, err
@@ -71,7 +80,9 @@ func (s *Server) loadNew(ctx context.Context, def *storage.Definition, express b
 }
 
 // loadNext gives a machine a definition, unless it has that one or a newer one.
-func (s *Server) loadNext(ctx context.Context, m *machine, def *storage.Definition, express bool) (Loading, error) {
+func (s *Server) loadNext(ctx context.Context, m *machine, def *storage.Definition, express, again bool) (
+	Loading, error,
+) {
 	if m.Definition == def.Hash {
 		return LoadedSame, nil
 	}
@@ -79,7 +90,7 @@ func (s *Server) loadNext(ctx context.Context, m *machine, def *storage.Definiti
 	switch {
 	case err != nil:
 		return "", err
-	case def.Version < current.Version:
+	case !again && def.Version < current.Version:
 		return LoadedOlder, nil
 	case m.Type != typeOf(express):
 		return "", &LoadError{"the machine of the name is " + m.Type + ", which an update cannot change: delete it first"}
@@ -98,4 +109,26 @@ func typeOf(express bool) string {
 		return typeExpress
 	}
 	return typeStandard
+}
+
+// LoadActivity creates an activity, unless it exists.
+func (s *Server) LoadActivity(ctx context.Context, name string) error {
+	_, err := s.createActivity(ctx, nil, &createActivityInput{Name: name})
+	return err
+}
+
+// LoadVersion publishes the definition of a machine of [Server.Load] as a version, unless it is one. If an alias is
+// given, it routes to that version.
+func (s *Server) LoadVersion(ctx context.Context, machine, alias string) error {
+	v, err := s.publishStateMachineVersion(ctx, nil, &publishInput{ARN: s.machineARN(machine)})
+	if err != nil || alias == "" {
+		return err
+	}
+	routes := []routeParameter{{v.VersionARN, fullWeight}}
+	_, err = s.createStateMachineAlias(ctx, nil, &createStateMachineAliasInput{Name: alias, Routing: routes})
+	if isCode(err, "ConflictException") {
+		_, err = s.updateStateMachineAlias(ctx, nil,
+			&updateStateMachineAliasInput{ARN: s.aliasARN(machine, alias), Routing: routes})
+	}
+	return err
 }

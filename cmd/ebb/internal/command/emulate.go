@@ -42,8 +42,8 @@ reach it: any credentials are accepted, in any account and region. The account o
 is its access key if that has 12 digits, else --aws-account. The region is the one that the
 request is signed for.
 
-Definitions in FILEs become state machines, in all accounts and regions. If a file has
-changed, the next start updates its machine. A FILE may be a template, and a FOLDER a
+Definitions in FILEs become state machines, in all accounts and regions. If a file
+changes, its machines are updated. A FILE may be a template, and a FOLDER a
 project of SAM, CDK, CloudFormation or the Serverless Framework, which needs no change:
 ebb emulate .
 

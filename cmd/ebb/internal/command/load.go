@@ -20,7 +20,12 @@ import (
 func (s subcommands) load(ctx context.Context, store backend.Store, machines *sfn.Server, w *serving) (
 	loaded []string, err error,
 ) {
-	for _, d := range w.deployed {
+	g := w.given()
+	load := machines.Load
+	if g.again {
+		load = machines.LoadAgain
+	}
+	for _, d := range g.deployed {
 		if d.Language != definition.ASL || w.awsFlags.aws == off {
 			if _, err := store.PutDefinition(ctx, d.Definition); err != nil {
 				return nil, exit.DatabaseError(err)
@@ -28,7 +33,7 @@ func (s subcommands) load(ctx context.Context, store backend.Store, machines *sf
 			loaded = append(loaded, d.Name)
 			continue
 		}
-		done, err := machines.Load(ctx, &d.Definition, d.Express())
+		done, err := load(ctx, &d.Definition, d.Express())
 		if refused, ok := errors.AsType[*sfn.LoadError](err); ok {
 			s.Noticef("warning: %s is no state machine of AWS's API: %v", d.Name, refused)
 			done, err = "stored", nil
@@ -41,7 +46,8 @@ func (s subcommands) load(ctx context.Context, store backend.Store, machines *sf
 		}
 		loaded = append(loaded, fmt.Sprintf("%s (%s)", d.Name, done))
 	}
-	return loaded, nil
+	more, err := s.loadTemplates(ctx, store, machines, w)
+	return append(loaded, more...), err
 }
 
 // announce says what is served, where, and what was loaded.

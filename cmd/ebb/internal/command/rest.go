@@ -41,7 +41,7 @@ func (w *serving) isForeign(ctx context.Context, store storage.NamedRecords, run
 ) (bool, error) {
 	if sfn.IsExecution(run) {
 		isOwn := func(d *definition.Definition) bool { return d.Hash == run.Definition }
-		return !slices.ContainsFunc(w.deployed, isOwn), nil
+		return !slices.ContainsFunc(w.given().deployed, isOwn), nil
 	}
 	if m == nil || run.Definition == "" ||
 		!slices.ContainsFunc(m.Uses(), func(use definition.TaskUse) bool { return strings.HasPrefix(use.Task, httpTask) }) {

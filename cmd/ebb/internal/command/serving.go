@@ -42,8 +42,7 @@ type serving struct {
 	server     *server.Server // nil if it does not listen
 	policy     retention.Policy
 	defaults   definition.Beginning
-	deployed   []*definition.Definition
-	projects   []*definition.Project // that have them
+	files      files
 	aws        *awsSettings
 	conducting []engine.ServerOption
 	url        string // of the server that listens; "" if none does
@@ -72,10 +71,11 @@ func (s subcommands) servingOf(files []string, f *serveFlags) (*serving, error) 
 		return nil, err
 	}
 	s.Template.Account, s.Template.Region, s.Template.Partition = f.account, f.region, f.partition
-	if w.deployed, w.projects, err = s.Deployed(files); err != nil {
+	w.files.paths = files
+	if err := w.files.read(s.Session); err != nil {
 		return nil, err
 	}
-	for _, p := range w.projects {
+	for _, p := range w.given().projects {
 		for _, problem := range p.Unbuilt() {
 			if f.emulates {
 				s.WarnOf(problem.File, problem)
@@ -159,7 +159,8 @@ func (s subcommands) serveStore(ctx context.Context, opened backend.Store, w *se
 		rest := s.restAPI(store, w.defaults) //nolint:contextcheck // each request has its own
 		all := map[string]http.Handler{
 			"/livez": server.Live(), "/readyz": w.server.Ready(c.Ready, w.notices()...),
-			"/events": cloudevents.Handler(store), "/tasks/": workers.Handler(ctx, store), api.Prefix: rest,
+			"/events": cloudevents.Handler(store, w.startByRules(store)),
+			"/tasks/": workers.Handler(ctx, store), api.Prefix: rest,
 		}
 		measured.addPaths(all)
 		if w.emulates {
@@ -174,7 +175,8 @@ func (s subcommands) serveStore(ctx context.Context, opened backend.Store, w *se
 	}
 	pruner := &retention.Pruner{Store: store, Policy: w.policy, Tidy: measured.tidy, Log: s.Logger()}
 	logs := func(ctx context.Context) { machines.Log(ctx, warnOfLogs(s.Logger())) }
-	return s.conduct(ctx, c, w.server, pruner.Run, workflows.Run, logs, measured.update)
+	reload := func(ctx context.Context) { s.follow(ctx, store, machines, w) }
+	return s.conduct(ctx, c, w.server, pruner.Run, workflows.Run, logs, measured.update, reload)
 }
 
 // serverOptions returns the options of the conductor that need a sink or skip waits.

@@ -168,6 +168,7 @@ func (p *Project) built(file string) string {
 		return file
 	}
 	built := filepath.Join(filepath.Dir(file), ".aws-sam", "build", "template.yaml")
+	p.Files = append(p.Files, file, built)
 	source, err := os.Stat(file)
 	if err != nil {
 		return file
@@ -284,14 +285,14 @@ func isDefinitionName(name string) bool {
 	return slices.Contains([]string{".json", ".yaml", ".yml", ".template"}, ext) && !strings.Contains(name, ".test.")
 }
 
-// isTemplateFile reports whether a file is a template with state machines.
+// isTemplateFile reports whether a file is a template with state machines, or would be if it were not broken.
 func isTemplateFile(name string) bool {
 	text, err := limitedfile.Read(name, maxFile)
 	if err != nil || !strings.Contains(string(text), "::StateMachine") {
 		return false
 	}
 	d, err := parse(name, text)
-	return err == nil && d != nil && template.IsTemplate(d)
+	return err != nil || d != nil && template.IsTemplate(d)
 }
 
 // isDefinitionFile reports whether a file is a definition in the Amazon States Language.

@@ -195,8 +195,8 @@ func describe(t *testing.T, folder string, p *Project, how Reading) string {
 		}
 		for _, r := range of.Rules {
 			text := "rule " + r.Name + " of " + r.Machine
-			if r.Path != "" {
-				text += " at " + r.Path
+			if r.Input.Path != "" {
+				text += " at " + r.Input.Path
 			}
 			line("%s", text)
 		}

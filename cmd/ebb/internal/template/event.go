@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/eventpattern"
 )
 
 // A Rule starts an execution of a machine for each event that matches its pattern.
@@ -12,9 +13,8 @@ type Rule struct {
 
 	Name    string
 	Machine string // the name of the machine
-	Pattern *document.Document
-	Input   string // JSON; "" for the event itself, or the part of it at InputPath
-	Path    string
+	Pattern *eventpattern.Pattern
+	Input   eventpattern.Input
 }
 
 // addEvents adds the events that start executions of a machine of SAM.
@@ -33,9 +33,9 @@ func (e *evaluator) addEvents(r *resource, m *Machine) {
 			e.schedule(event.Place, Schedule{Name: name, Machine: m.Name, Input: inputOr(input, "{}"), Paused: paused},
 				e.say(p.Get("ScheduleExpression")), e.say(p.Get("ScheduleExpressionTimezone")))
 		case "EventBridgeRule", "CloudWatchEvent":
-			e.rule(event.Place, Rule{
-				Name: name, Machine: m.Name, Pattern: p.Get("Pattern"), Input: input, Path: p.Get("InputPath").Says(),
-			}, paused)
+			if !paused {
+				e.rule(event.Place, Rule{Name: name, Machine: m.Name, Input: e.inputOf(p)}, p.Get("Pattern"))
+			}
 		default:
 			e.warnf(event.Place, "%s of %s is left out: Ebb has no events of type %s; start executions by StartExecution",
 				event.Name, r.id, kind)
@@ -52,31 +52,42 @@ func (e *evaluator) addRule(r *resource) {
 		if machine == "" {
 			continue
 		}
-		if target.Get("InputTransformer") != nil {
-			e.warnf(target.Place, "InputTransformer of the rule %s is not supported: the input is the whole event", r.id)
-		}
 		if expression != "" {
 			e.schedule(r.Place, Schedule{
 				Name: e.nameOf(r), Machine: machine, Input: inputOr(input, e.scheduledEvent(e.nameOf(r))), Paused: paused,
 			}, expression, "")
 		}
-		if pattern := e.property(r, "EventPattern"); pattern != nil {
-			e.rule(r.Place, Rule{
-				Name: e.nameOf(r), Machine: machine, Pattern: pattern, Input: input, Path: target.Get("InputPath").Says(),
-			}, paused)
+		if pattern := e.property(r, "EventPattern"); pattern != nil && !paused {
+			e.rule(r.Place, Rule{Name: e.nameOf(r), Machine: machine, Input: e.inputOf(target)}, pattern)
 		}
 	}
 }
 
-// rule adds a rule, unless it is disabled.
-func (e *evaluator) rule(at document.Place, r Rule, paused bool) {
-	if r.Place = at; r.Pattern == nil {
+// inputOf returns what the target of a rule receives.
+func (e *evaluator) inputOf(target *document.Document) eventpattern.Input {
+	transformer := target.Get("InputTransformer")
+	return eventpattern.Input{
+		Text: strings.TrimSpace(e.say(target.Get("Input"))), Path: target.Get("InputPath").Says(),
+		Paths: e.texts(transformer.Get("InputPathsMap")), Template: e.say(transformer.Get("InputTemplate")),
+	}
+}
+
+// rule adds a rule, unless Ebb cannot express it.
+func (e *evaluator) rule(at document.Place, r Rule, pattern *document.Document) {
+	if r.Place = at; pattern == nil {
 		e.problemf(at, "the rule %s has no pattern", r.Name)
 		return
 	}
-	if !paused {
-		e.template.Rules = append(e.template.Rules, r)
+	text, _ := pattern.Print()
+	var err error
+	if r.Pattern, err = eventpattern.Parse(text); err == nil {
+		err = r.Input.Check()
 	}
+	if err != nil {
+		e.warnf(at, "the rule %s is left out: %v", r.Name, err)
+		return
+	}
+	e.template.Rules = append(e.template.Rules, r)
 }
 
 // machineNamed returns the name of a machine of the template with an ARN, also that of a version or alias; "" if there

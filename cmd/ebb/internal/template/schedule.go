@@ -83,7 +83,7 @@ func spec(expression string) (string, error) {
 	case ok && closed && kind == "cron":
 		return cron(in)
 	case ok && closed && kind == "at":
-		return "", fmt.Errorf("%s is a single time; post a job with `ebb post --at`", expression)
+		return "", fmt.Errorf("%s is a single time: use ebb post --after", expression)
 	}
 	return "", fmt.Errorf("%q is neither rate(…) nor cron(…)", expression)
 }

@@ -1,0 +1,113 @@
+package command
+
+import (
+	"context"
+	"maps"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/internal/backend"
+	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/ebbflow/ebb/server/sfn"
+)
+
+// files are the files of definitions that a server is given, and what is in them.
+type files struct {
+	paths []string
+
+	mu   sync.Mutex
+	have given
+}
+
+// A given is what was last read from the files.
+type given struct {
+	deployed []*definition.Definition
+	projects []*definition.Project // that have them
+	again    bool                  // the files were read before
+}
+
+// given returns what was last read from the files.
+func (w *serving) given() given {
+	w.files.mu.Lock()
+	defer w.files.mu.Unlock()
+	return w.files.have
+}
+
+// read reads the files. If they have a mistake, what was read before stays.
+func (f *files) read(s *session.Session) error {
+	deployed, projects, err := s.Deployed(f.paths)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.have = given{deployed, projects, f.have.deployed != nil}
+	return nil
+}
+
+const (
+	// reloadEvery is how often an emulator looks whether a file has changed.
+	reloadEvery = time.Second
+	//limit:command files whose changes `ebb emulate` notices | {} | the others need a new start
+	maxWatched = 10_000
+)
+
+// A stamp says which version of a file there is.
+type stamp struct {
+	changed time.Time
+	size    int64
+}
+
+// stamps returns the stamps of the files that were read.
+func (g *given) stamps() map[string]stamp {
+	all := map[string]stamp{}
+	for _, p := range g.projects {
+		for _, name := range p.Files {
+			if info, err := os.Stat(name); err == nil && len(all) < maxWatched {
+				all[name] = stamp{info.ModTime(), info.Size()}
+			}
+		}
+	}
+	return all
+}
+
+// follow loads the definitions again when their files change. A file with a mistake changes nothing, and the log says
+// so once for each change.
+func (s subcommands) follow(ctx context.Context, store backend.Store, machines *sfn.Server, w *serving) {
+	if !w.emulates {
+		return
+	}
+	have := w.given()
+	seen := have.stamps()
+	tick := time.NewTicker(reloadEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		have = w.given()
+		now := have.stamps()
+		if maps.Equal(seen, now) {
+			continue
+		}
+		seen = now
+		err := w.files.read(s.Session)
+		var loaded []string
+		if err == nil {
+			loaded, err = s.load(ctx, store, machines, w)
+		}
+		if err != nil {
+			s.Logger().Error(logevent.DefinitionsReloadFailed, "error", err)
+			continue
+		}
+		s.Logger().Info(logevent.DefinitionsReloaded, "loaded", strings.Join(loaded, ", "))
+		have = w.given()
+		maps.Copy(seen, have.stamps()) // a file that is read for the first time has not changed
+	}
+}
