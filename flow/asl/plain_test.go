@@ -259,7 +259,7 @@ func TestPlain(t *testing.T) {
 const lateBranch = `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "do:1", "Revert": "undo:1", "Next": "P"},
 	"P": {"Type": "Parallel", "End": true, "Branches": [
 		{"StartAt": "B", "States": {"B": {"Type": "Wait", "Seconds": 2, "Next": "C"}, "C": {"Type": "Fail", "Error": "Late"}}},
-		{"StartAt": "D", "States": {"D": {"Type": "Task", "Resource": "do:2", "Revert": "undo:2", "Next": "E"},
+		{"StartAt": "D", "States": {"D": {"Type": "Task", "Resource": "do:2", "TimeoutSeconds": 1, "Revert": "undo:2", "Next": "E"},
 			"E": {"Type": "Wait", "Seconds": 1, "Next": "F"}, "F": {"Type": "Fail", "Error": "Early", "Cause": "first"}}}]}}}`
 
 const sagaDepth = 2 // levels inside each other
