@@ -12,6 +12,16 @@ import (
 //limit:http time for the work of a request of AWS's protocol | {} | 503
 const awsTime = 5*time.Minute + workTime
 
+// invocationTime is the time for a request that calls a Lambda function, which may take 15 minutes.
+//
+//limit:http time for the invocation of a Lambda function | {} | 503
+const invocationTime = 15*time.Minute + workTime
+
+// isInvocation reports whether a request calls a Lambda function.
+func isInvocation(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/2015-03-31/functions/") && r.Method == http.MethodPost
+}
+
 // An AWSHandler serves requests of AWS's protocol. Package server/aws has one.
 type AWSHandler interface {
 	http.Handler

@@ -57,6 +57,8 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 		next, limit := next, workTime
 		if s.isForAWS(r) { // which needs no bearer key
 			next, limit = s.aws, awsTime
+		} else if isInvocation(r) {
+			limit = invocationTime
 		} else if own := s.loginHandler(r); own != nil {
 			next = own
 		}

@@ -59,7 +59,7 @@ var limitSections = []struct{ section, heading, beyond, note string }{
 		"The quotas of AWS, replaced likewise, or by `swf.Config.Quotas`. Ebb limits the rate of requests only if you set it " +
 			"(`server/swf: TestThrottle`).",
 	},
-	{"lambda", "Lambda functions", "", ""},
+	{"lambda", "Lambda functions", "", "See [Run Lambda functions](../how-to/run-lambda-functions.md)."},
 	{"workers", "Workers", "", ""},
 	{"cloudevents", "CloudEvents", "", ""},
 	{"asl", "Amazon States Language", "", ""},

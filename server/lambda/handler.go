@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Prefix is that of the paths of [Server.Handler].
+// Prefix is that of the paths of [Server.Handler]. Clients also ask for it without its last slash.
 const Prefix = "/2015-03-31/functions/"
 
 // maxContext is the maximum size of the context of a client, in Base64, as on AWS.
@@ -32,6 +32,7 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+Prefix+"{name}/invocations", s.invoke)
 	mux.HandleFunc("GET "+Prefix+"{$}", s.list)
+	mux.HandleFunc("GET "+strings.TrimSuffix(Prefix, "/"), s.list)
 	mux.HandleFunc("GET "+Prefix+"{name}", s.describe)
 	mux.HandleFunc("GET "+Prefix+"{name}/configuration", s.describe)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
@@ -183,8 +184,8 @@ func describe(f *hosted) description {
 // list answers ListFunctions. All functions are on one page.
 func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	all := []description{}
-	for _, f := range s.Functions() {
-		if f, _ := s.find(f.Name); f != nil { // it may be gone by now
+	for _, name := range s.Names() {
+		if f, _ := s.find(name); f != nil { // it may be gone by now
 			all = append(all, describe(f))
 		}
 	}

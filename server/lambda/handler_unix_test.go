@@ -91,6 +91,7 @@ func TestDescriptions(t *testing.T) {
 	var one struct{ Configuration function }
 	var plain function
 	get("", &all)
+	get("?MaxItems=50", &all)
 	get("A", &one)
 	get("A/configuration", &plain)
 	want := function{"A", "arn:aws:lambda:us-east-1:000000000000:function:A", "nodejs22.x"}

@@ -15,6 +15,7 @@ const memoryPause = 200 * time.Millisecond
 // runtimes reserve many times what they use, so it looks at what is in memory.
 type memoryWatch struct {
 	limit int // MiB
+	pid   atomic.Int64
 	most  atomic.Int64
 	over  atomic.Bool
 }
@@ -23,6 +24,7 @@ func newMemoryWatch(limit int) *memoryWatch { return &memoryWatch{limit: limit} 
 
 // start watches the descendants of a process until ctx ends. If they use too much, it calls end.
 func (m *memoryWatch) start(ctx context.Context, pid int, end func()) {
+	m.pid.Store(int64(pid))
 	if _, known := residentMB(pid); !known {
 		return
 	}
@@ -30,8 +32,7 @@ func (m *memoryWatch) start(ctx context.Context, pid int, end func()) {
 		ticks := time.NewTicker(memoryPause)
 		defer ticks.Stop()
 		for {
-			used, _ := residentMB(pid)
-			if m.most.Store(max(m.most.Load(), int64(used))); used > m.limit {
+			if m.look() > m.limit {
 				m.over.Store(true)
 				end()
 				return
@@ -45,8 +46,18 @@ func (m *memoryWatch) start(ctx context.Context, pid int, end func()) {
 	}()
 }
 
+// look returns the memory of the processes, in MiB.
+func (m *memoryWatch) look() int {
+	used, _ := residentMB(int(m.pid.Load()))
+	m.most.Store(max(m.most.Load(), int64(used)))
+	return used
+}
+
 // exceeded reports whether the processes used too much memory.
 func (m *memoryWatch) exceeded() bool { return m.over.Load() }
 
 // used returns the most memory that was seen, in MiB.
-func (m *memoryWatch) used() int64 { return m.most.Load() }
+func (m *memoryWatch) used() int64 {
+	m.look()
+	return m.most.Load()
+}

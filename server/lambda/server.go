@@ -41,7 +41,8 @@ type Config struct {
 	Log         hclog.Logger // nil means no log
 }
 
-// A Server runs functions. It starts the processes when they are needed. [New] creates a Server.
+// A Server runs functions. It starts the processes when they are needed. [New] creates a Server. Nil is one without
+// functions, which has nothing to call, set or close.
 type Server struct {
 	account aws.Account
 	output  *lines
@@ -98,6 +99,9 @@ func New(c Config) (*Server, error) {
 // Set replaces the functions. Processes of functions that changed, or are gone, end with the invocation that they
 // answer. If a function cannot be run, Set returns an error that names all of these, and changes nothing.
 func (s *Server) Set(functions []Function) error {
+	if s == nil {
+		return nil
+	}
 	all := map[string]*hosted{}
 	var problems []error
 	for i := range functions {
@@ -130,24 +134,29 @@ func (s *Server) Set(functions []Function) error {
 
 // SetEnvironment replaces the variables of all functions, for processes that start later.
 func (s *Server) SetEnvironment(env map[string]string) {
+	if s == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.environment = maps.Clone(env)
 }
 
-// Functions returns the functions, by name.
-func (s *Server) Functions() []Function {
+// Names returns the names of the functions, in order.
+func (s *Server) Names() []string {
+	if s == nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]Function, 0, len(s.functions))
-	for _, name := range slices.Sorted(maps.Keys(s.functions)) {
-		out = append(out, s.functions[name].Function)
-	}
-	return out
+	return slices.Sorted(maps.Keys(s.functions))
 }
 
 // Close ends all processes, and waits for that.
 func (s *Server) Close() {
+	if s == nil {
+		return
+	}
 	s.cancel()
 	s.running.Wait()
 	s.mu.Lock()

@@ -288,9 +288,33 @@ func TestImage(t *testing.T) {
 		unpack(t, z, root)
 	}
 	var config struct {
-		Config struct{ Env, Entrypoint, Cmd []string }
+		Config struct {
+			Env, Entrypoint, Cmd         []string
+			User, WorkingDir, StopSignal string
+		}
 	}
 	read(blob(doc.Config), &config)
+	// The image with interpreters, which is built from this one, is started likewise.
+	functions, err := os.ReadFile(filepath.Join("..", "..", "deploy", "functions.Dockerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for instruction, value := range map[string]any{
+		"USER": config.Config.User, "WORKDIR": config.Config.WorkingDir, "STOPSIGNAL": config.Config.StopSignal,
+		"ENTRYPOINT": config.Config.Entrypoint, "CMD": config.Config.Cmd,
+	} {
+		want, is := value.(string)
+		if !is {
+			list, err := json.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = strings.ReplaceAll(string(list), ",", ", ")
+		}
+		if !strings.Contains(string(functions), "\n"+instruction+" "+want+"\n") {
+			t.Errorf("deploy/functions.Dockerfile has another %s than %s", instruction, want)
+		}
+	}
 	in := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), config.Config.Entrypoint[0], args...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: nonroot, Gid: nonroot}}

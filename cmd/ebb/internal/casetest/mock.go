@@ -37,7 +37,7 @@ func (m *made) is(name string) bool { return name == m.exact || slices.Contains(
 // before.
 type mocks struct {
 	machine definition.Machine
-	files   *tasks.Registry // reads and writes the items of distributed Maps
+	real    *tasks.Registry // reads and writes the items of distributed Maps, and calls Lambda functions
 	of      *Case
 
 	effects *effects // what the tasks did; nil if it does not matter
@@ -50,16 +50,17 @@ type mocks struct {
 	answered map[string]*Answer // by the key of the call
 }
 
-func newMocks(c *Case, m definition.Machine, files *tasks.Registry) *mocks {
+func newMocks(c *Case, m definition.Machine, existing *tasks.Registry) *mocks {
 	return &mocks{
-		machine: m, files: files, of: c, used: map[*Answer]int{}, answered: map[string]*Answer{}, unmocked: map[string]bool{},
+		machine: m, real: existing, of: c, used: map[*Answer]int{}, answered: map[string]*Answer{},
+		unmocked: map[string]bool{},
 	}
 }
 
 // Task implements [engine.Tasks]: every task exists.
 func (m *mocks) Task(name string) (atom.Body, error) {
 	if name == asl.ReadItems || name == asl.WriteObjects {
-		return m.files.Task(name)
+		return m.real.Task(name)
 	}
 	return mocked{m, name}, nil
 }
@@ -82,15 +83,16 @@ func (mocked) Reverts() bool { return true }
 
 // Execute answers a call, also one that undoes.
 func (b mocked) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
-	return b.call(ctx, in)
+	return b.call(ctx, in, func(body atom.Body) (atom.Value, error) { return body.Execute(ctx, in) })
 }
 
 // Revert answers a call that undoes.
-func (b mocked) Revert(ctx context.Context, in atom.Values, _ atom.Outcome[atom.Value]) (atom.Value, error) {
-	return b.call(ctx, in)
+func (b mocked) Revert(ctx context.Context, in atom.Values, did atom.Outcome[atom.Value]) (atom.Value, error) {
+	return b.call(ctx, in, func(body atom.Body) (atom.Value, error) { return body.Revert(ctx, in, did) })
 }
 
-func (b mocked) call(ctx context.Context, in atom.Values) (atom.Value, error) {
+// call answers a call. If a Lambda function runs and has no mock, call uses it.
+func (b mocked) call(ctx context.Context, in atom.Values, use func(atom.Body) (atom.Value, error)) (atom.Value, error) {
 	call := &made{Call: atom.CurrentCall(ctx), task: b.task, input: in.Input()}
 	call.names = b.mocks.machine.Names(call.Path, b.task)
 	call.exact, _ = nodepath.Names(call.Path)
@@ -102,6 +104,9 @@ func (b mocked) call(ctx context.Context, in atom.Values) (atom.Value, error) {
 	answer, err := b.mocks.answer(call)
 	if err != nil {
 		return nil, err
+	}
+	if answer == nil {
+		return b.callFunction(call, use)
 	}
 	if err := answer.wait(ctx); err != nil {
 		return nil, err
@@ -120,6 +125,28 @@ func (b mocked) call(ctx context.Context, in atom.Values) (atom.Value, error) {
 	default:
 		return answer.Result, nil
 	}
+}
+
+// callFunction calls a Lambda function. Virtual time stands still meanwhile.
+func (b mocked) callFunction(call *made, use func(atom.Body) (atom.Value, error)) (atom.Value, error) {
+	body, err := b.mocks.real.Task(b.task)
+	if err != nil {
+		return nil, err
+	}
+	result, err := use(body)
+	b.mocks.mu.Lock()
+	call.ended, call.err = true, err
+	b.mocks.mu.Unlock()
+	if err == nil {
+		b.mocks.effects.called(&call.Call)
+	}
+	return result, err
+}
+
+// isFunction reports whether a task is a Lambda function that runs, or the service that calls them.
+func (m *mocks) isFunction(task string) bool {
+	return (strings.HasPrefix(task, "arn:aws:lambda:") || strings.HasPrefix(task, "arn:aws:states:::lambda:invoke")) &&
+		m.real.Check(task) == nil
 }
 
 // wait waits for the virtual time that the answer takes.
@@ -174,7 +201,7 @@ func (m *mocks) inOrder() []*made {
 	return m.calls
 }
 
-// answer returns the answer to a call.
+// answer returns the answer to a call. It returns nil if a Lambda function answers.
 func (m *mocks) answer(call *made) (*Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -199,6 +226,9 @@ func (m *mocks) answer(call *made) (*Answer, error) {
 			m.answered[key] = a
 			return a, nil
 		}
+	}
+	if !mocked && m.isFunction(call.task) {
+		return nil, nil //nolint:nilnil // as above
 	}
 	if call.Revert && !mocked {
 		return &Answer{Result: atom.Null}, nil

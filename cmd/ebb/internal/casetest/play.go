@@ -67,11 +67,14 @@ func (s *Suite) play(ctx context.Context, c *Case, m definition.Machine) *played
 	return p.out
 }
 
-// registry returns what reads and writes the buckets of distributed Maps.
+// registry returns what reads and writes the buckets of distributed Maps, and calls Lambda functions.
 func (s *Suite) registry() *tasks.Registry {
 	r := &tasks.Registry{}
 	for name, folder := range s.File.Buckets {
 		r.AddBucket(name, tasks.Folder(folder))
+	}
+	for _, name := range s.Functions.Names() {
+		r.AddFunction(name, s.Functions)
 	}
 	return r
 }

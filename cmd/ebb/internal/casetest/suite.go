@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/flow/grow"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/spelling"
+	"github.com/ebbflow/ebb/server/lambda"
 )
 
 // A Suite is a case file with its definition, ready to run.
@@ -22,6 +23,8 @@ type Suite struct {
 	Def      *definition.Definition
 	Flows    map[string]*definition.Definition // Def and the definitions that it runs, by name
 	Coverage *Coverage
+	// Functions run the Lambda functions of the template, for states without a mock; nil if they do not run.
+	Functions *lambda.Server
 
 	beginning definition.Beginning
 }

@@ -32,7 +32,7 @@ var localEndpoints = []string{
 }
 
 func (s subcommands) emulateCommand() *cobra.Command {
-	f := serveFlags{waitScale: 1, emulates: true}
+	f := serveFlags{waitScale: 1, emulates: true, functions: true}
 	f.listen.open = true
 	cmd := &cobra.Command{
 		Use:   "emulate [FILE|FOLDER…]",
@@ -46,6 +46,10 @@ Definitions in FILEs become state machines, in all accounts and regions. If a fi
 changes, its machines are updated. A FILE may be a template, and a FOLDER a
 project of SAM, CDK, CloudFormation or the Serverless Framework, which needs no change:
 ebb emulate .
+
+Lambda functions of templates run on this machine, as your user, when they are called: by
+state machines, and by clients of AWS Lambda (lambda:Invoke). Other functions are called at
+--lambda-endpoint.
 
 By default, only this machine can reach it. With --listen 0.0.0.0:8083, everyone in the
 network can, as in a container. Pages of other sites in a browser cannot use it.
@@ -111,7 +115,7 @@ func (s subcommands) emulatorPaths(all map[string]http.Handler, e *emulated) {
 	all["/_localstack/health"] = server.Only(http.MethodGet, http.HandlerFunc(
 		func(w http.ResponseWriter, _ *http.Request) {
 			answerJSON(w, map[string]any{
-				"services": map[string]string{"stepfunctions": "running", "swf": "running"},
+				"services": map[string]string{"lambda": "running", "stepfunctions": "running", "swf": "running"},
 				"edition":  "ebb", "version": version,
 			})
 		}))

@@ -74,6 +74,9 @@ func (s subcommands) announce(ctx context.Context, store backend.Store, w *servi
 		what = strings.Join(loaded, ", ")
 	}
 	s.Noticef("database: %s; loaded: %s", database, what)
+	if names := w.functions.Names(); len(names) > 0 {
+		s.Noticef("Lambda functions, which run on this machine as your user: %s", strings.Join(names, ", "))
+	}
 	for i := range owners {
 		if o := &owners[i]; o.Alive && o.ID != store.Owner().ID {
 			s.Noticef("process %d on %s uses the same database", o.PID, o.Host)

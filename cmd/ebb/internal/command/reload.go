@@ -102,6 +102,9 @@ func (s subcommands) follow(ctx context.Context, store backend.Store, machines *
 		if err == nil {
 			loaded, err = s.load(ctx, store, machines, w)
 		}
+		if err == nil {
+			err = w.functions.Set(s.runnable(w.given().projects))
+		}
 		if err != nil {
 			s.Logger().Error(logevent.DefinitionsReloadFailed, "error", err)
 			continue

@@ -37,6 +37,7 @@ type runFlags struct {
 	trace   string
 	also    []string
 	mocked  string
+	lambdas bool
 	detach  bool
 	arns    arnFlags
 }
@@ -100,11 +101,16 @@ Exit status: 0 SUCCESS or as expected, 1 FAILURE, 2 not startable, 3 REVERTED,
 	traceFlag(flags, &f.trace)
 	f.arns.register(flags)
 	s.TemplateFlags(flags)
+	flags.BoolVar(&f.lambdas, functionsFlag, false, functionsHelp)
 	flags.BoolVar(&f.strict, "strict", false, "refuse Ebb's additions to the language")
 	return cmd
 }
 
 func (f *runFlags) check() error {
+	if f.detach && f.lambdas {
+		return exit.Usagef("--functions goes without --detach: the process that drives the run calls the functions " +
+			"(ebb serve --functions)")
+	}
 	if f.detach && f.expect != "" {
 		return exit.Usagef("--expect goes without --detach, which does not wait for the run's end")
 	}
@@ -152,8 +158,13 @@ func (s subcommands) run(ctx context.Context, file string, f *runFlags) error {
 	for _, d := range flows {
 		machines = append(machines, d.Machine)
 	}
+	functions, also, err := s.functionsBeside(def, f.lambdas)
+	if err != nil {
+		return err
+	}
+	defer functions.Close()
 	s.Services().Join(registry, machines...)
-	if err := s.checkTasks(flows, registry, f.mock); err != nil {
+	if err := s.checkTasks(flows, registry, f.mock, also); err != nil {
 		return err
 	}
 	id, err := f.runID(def.Name)
@@ -197,8 +208,9 @@ func (s subcommands) run(ctx context.Context, file string, f *runFlags) error {
 }
 
 // checkTasks names all tasks of the flows that cannot be called. Without mocks they are an error. With mocks they
-// are a notice: the run fails only if it reaches one of them.
-func (s subcommands) checkTasks(flows map[string]*definition.Definition, registry *tasks.Registry, mock string) error {
+// are a notice: the run fails only if it reaches one of them. Also is what else the user can do.
+func (s subcommands) checkTasks(flows map[string]*definition.Definition, registry *tasks.Registry, mock, also string,
+) error {
 	var lines []string
 	var first string
 	for _, name := range slices.Sorted(maps.Keys(flows)) {
@@ -211,11 +223,11 @@ func (s subcommands) checkTasks(flows map[string]*definition.Definition, registr
 	if mock == "" {
 		if _, name, is := strings.Cut(first, "${"); is {
 			name, _, _ = strings.Cut(name, "}")
-			return exit.Usagef("%s\nto fill a placeholder: --parameter '%s=VALUE'; to answer in place of states: "+
-				"--mock FILE#CASE", strings.Join(lines, "\n"), name)
+			return exit.Usagef("%s\n%sto fill a placeholder: --parameter '%s=VALUE'; to answer in place of states: "+
+				"--mock FILE#CASE", strings.Join(lines, "\n"), also, name)
 		}
-		return exit.Usagef("%s\nto map a name: --task '%s=exec:./PROGRAM'; to answer in place of states: --mock FILE#CASE",
-			strings.Join(lines, "\n"), first)
+		return exit.Usagef("%s\n%sto map a name: --task '%s=exec:./PROGRAM'; to answer in place of states: "+
+			"--mock FILE#CASE", strings.Join(lines, "\n"), also, first)
 	}
 	for _, line := range lines {
 		s.Noticef("warning: %s", line)

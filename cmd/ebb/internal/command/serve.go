@@ -32,6 +32,7 @@ type serveFlags struct {
 	skipWaits bool
 	waitScale float64
 	emulates  bool // ebb emulate
+	functions bool // run those of templates
 }
 
 func (s subcommands) serveCommand() *cobra.Command {
@@ -85,6 +86,7 @@ func (f *serveFlags) addFlags(flags *pflag.FlagSet, strict bool) {
 	flags.StringVar(&f.listen.address, "listen", server.DefaultAddress,
 		"address of AWS's endpoint, the console, REST, health and metrics, or off; "+f.whoMayReach(strict))
 	if strict {
+		flags.BoolVar(&f.functions, functionsFlag, false, functionsHelp)
 		flags.StringVar(&f.listen.keys, "keys", "",
 			"file of authorized clients, on each line a name, a key (Authorization: Bearer KEY), "+
 				"and its purposes: "+strings.Join(server.Purposes(), ", ")+"; without one it is for all but aws and operate")

@@ -28,6 +28,7 @@ import (
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/cloudevents"
+	"github.com/ebbflow/ebb/server/lambda"
 	"github.com/ebbflow/ebb/server/sfn"
 	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/storage"
@@ -43,6 +44,7 @@ type serving struct {
 	policy     retention.Policy
 	defaults   definition.Beginning
 	files      files
+	functions  *lambda.Server // runs those of the files; nil if none run
 	aws        *awsSettings
 	conducting []engine.ServerOption
 	url        string // of the server that listens; "" if none does
@@ -126,6 +128,12 @@ func (s subcommands) serveStore(ctx context.Context, opened backend.Store, w *se
 		machines.Observe(ev)
 	}
 	w.conducting = append(w.conducting, engine.WithEngine(s.EngineLimits(), engine.WithObserver(observe)))
+	if w.serveFlags.functions {
+		if w.functions, err = s.startFunctions(w.aws.sfn.Account, w.given().projects...); err != nil {
+			return err
+		}
+		defer w.functions.Close()
+	}
 	var c *conductor.Conductor
 	w.aws.sfn.Stopping, w.aws.swf.Stopping = ctx.Done(), ctx.Done()
 	w.aws.sfn.Start = func(ctx context.Context, run, definition string, opts ...engine.RunOption) error {
@@ -163,12 +171,14 @@ func (s subcommands) serveStore(ctx context.Context, opened backend.Store, w *se
 			"/tasks/": workers.Handler(ctx, store), api.Prefix: rest,
 		}
 		measured.addPaths(all)
+		functionPaths(all, w.functions)
 		if w.emulates {
 			s.emulatorPaths(all, &emulated{machines, workflows, w, store})
 		}
 		if w.url, err = w.server.Start(ctx, s.paths(store, rest, all)); err != nil {
 			return exit.Usagef("--listen %s: %w (use another address, or off)", w.listen.address, err)
 		}
+		w.functions.SetEnvironment(s.endpoints(w.url))
 	}
 	if err := s.announce(ctx, store, w, loaded); err != nil {
 		return err

@@ -23,6 +23,7 @@ type testFlags struct {
 	timeout time.Duration
 	minimum float64
 	failAt  bool
+	lambdas bool
 
 	junit, lcov, summary string // files to write
 }
@@ -54,6 +55,7 @@ case file or definition.`,
 	}
 	flags := cmd.Flags()
 	s.TemplateFlags(flags)
+	flags.BoolVar(&f.lambdas, functionsFlag, false, functionsHelp+", where a state has no mock")
 	flags.StringVar(&f.only, "only", "", "run only the cases whose names contain this")
 	flags.BoolVar(&f.failAt, "fail-at", false, "try every failure and crash of each case, and report what stays done")
 	flags.StringVar(&f.junit, "junit", "", "write the results to this file, as JUnit's XML")
@@ -127,6 +129,14 @@ func (s subcommands) runCases(ctx context.Context, paths []string, f *testFlags)
 	suites, err := s.openSuites(paths)
 	if err != nil {
 		return nil, err
+	}
+	if f.lambdas {
+		for _, suite := range suites {
+			if suite.Functions, _, err = s.functionsBeside(suite.Def, true); err != nil {
+				return nil, err
+			}
+			defer suite.Functions.Close()
+		}
 	}
 	report := casetest.NewReport(suites)
 	for _, suite := range suites {

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/engine/grpc"
 	"github.com/ebbflow/ebb/engine/openapi"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/server/lambda"
 )
 
 // AnyService stands for each service of gRPC that has no address of its own.
@@ -20,7 +21,9 @@ const AnyService = "*"
 type Services struct {
 	GRPC   map[string]*url.URL // addresses by the full names of services, and by AnyService
 	Lambda *url.URL            // where Lambda functions are called; nil if nowhere
-	AWS    awscall.Caller      // calls other services of AWS; unused if it has no service
+	// Functions run the Lambda functions of templates; nil if they do not run here.
+	Functions *lambda.Server
+	AWS       awscall.Caller // calls other services of AWS; unused if it has no service
 
 	mu   sync.Mutex
 	made map[Machine]map[string]func(string) (atom.Body, error)
@@ -29,6 +32,9 @@ type Services struct {
 // Join adds the services to the tasks of a run of one of the machines.
 func (s *Services) Join(r *tasks.Registry, machines ...Machine) {
 	r.Lambda = s.Lambda
+	for _, name := range s.Functions.Names() {
+		r.AddFunction(name, s.Functions)
+	}
 	if len(machines) == 1 {
 		r.Schemes = s.schemesOf(machines[0])
 	} else {

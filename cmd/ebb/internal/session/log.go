@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
@@ -89,6 +90,24 @@ func (s *Session) Noticef(format string, args ...any) {
 		return
 	}
 	fmt.Fprintln(s.Err, "ebb:", visible.Line(text))
+}
+
+// Lines returns a writer of lines of other programs to standard error. If the log is JSON, the lines are entries of the
+// log.
+func (s *Session) Lines() io.Writer {
+	if s.format == asJSON {
+		return notices{s}
+	}
+	return s.Err
+}
+
+// notices writes lines as entries of the log.
+type notices struct{ *Session }
+
+// Write implements [io.Writer].
+func (n notices) Write(line []byte) (int, error) {
+	n.Noticef("%s", bytes.TrimRight(line, "\n"))
+	return len(line), nil
 }
 
 // WarnOf reports a warning about a definition. If the log is JSON, the warning is an entry of the log.
