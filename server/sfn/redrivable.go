@@ -28,7 +28,8 @@ func (s *Server) redrivable(ctx context.Context, x *execution) (status, reason s
 	case status == statusRunning, status == statusSucceeded:
 		return notRedrivable, "Execution is " + status + " and cannot be redriven", nil
 	case x.run.Undo != storage.UndoNone:
-		return notRedrivable, "Execution was undone by Ebb and cannot be redriven", nil
+		reason, err := s.undone(ctx, x.run)
+		return notRedrivable, reason, err
 	case x.run.Events >= asl.MaxEvents-1:
 		return notRedrivable, "Execution history event limit exceeded", nil
 	case now.Sub(x.run.Created) >= longest:

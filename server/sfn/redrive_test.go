@@ -93,21 +93,24 @@ func TestRedriveDate(t *testing.T) {
 	}
 }
 
-// TestRedriveUndone refuses to redrive an execution that Ebb has undone.
+// TestRedriveUndone refuses to redrive an execution that Ebb has undone, and says what was undone.
 func TestRedriveUndone(t *testing.T) {
 	t.Parallel()
 	const function = "arn:aws:lambda:us-east-1:000000000000:function:f"
 	registry := &tasks.Registry{}
 	registry.Add(function, idle{})
 	s := serveOn(t, memstore.New(), registry)
-	machine := s.create("Saga", `{"StartAt": "One", "States": {"One": {"Type": "Task", "Resource": "`+function+`", "Revert": "`+function+`", "Next": "Bad"},
+	machine := s.create("Saga", `{"StartAt": "One", "States": {"One": {"Type": "Task", "Resource": "`+function+`", "Revert": "`+function+`", "Next": "Two"},
+		"Two": {"Type": "Task", "Resource": "`+function+`", "Revert": "`+function+`", "Next": "Bad"},
 		"Bad": {"Type": "Fail", "Error": "Bad"}}}`)
 	arn := s.start(machine, "x", `{}`)
-	if x := s.execution(arn); x["status"] != "FAILED" || x["redriveStatus"] != "NOT_REDRIVABLE" {
+	const reason = "Execution was undone by Ebb and cannot be redriven. Undone: Two, One"
+	x := s.execution(arn)
+	if x["status"] != "FAILED" || x["redriveStatus"] != "NOT_REDRIVABLE" || x["redriveStatusReason"] != reason {
 		t.Errorf("%v", x)
 	}
 	s.refused("RedriveExecution", object{"executionArn": arn}, "ExecutionNotRedrivable",
-		"Execution Not Redrivable: 'Execution was undone by Ebb and cannot be redriven'")
+		"Execution Not Redrivable: '"+reason+"'")
 }
 
 // An idle task does nothing, and undoes nothing.
