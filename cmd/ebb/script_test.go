@@ -74,6 +74,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", example)
+			env.Setenv("PROJECTS", filepath.Join(filepath.Dir(example), "cmd", "ebb", "testdata", "projects"))
 			return os.Chmod(env.WorkDir, 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "sqlite": execSQL},

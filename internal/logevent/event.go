@@ -83,6 +83,8 @@ const (
 	ProgramWaiting = "program.waiting"
 	// ProgramStuck: processes that a program started cannot be ended.
 	ProgramStuck = "program.stuck"
+	// FunctionNotCalled: a Lambda function that a client called asynchronously could not be called.
+	FunctionNotCalled = "function.not_called"
 )
 
 // Events of commands, definitions, messages, jobs and schedules.

@@ -27,7 +27,7 @@ var (
 func (s *Server) command(ctx context.Context, f *hosted, address string) (*exec.Cmd, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	root, err := f.root()
+	root, err := s.rootOf(f)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func Interpreter(l Language) (string, error) {
 	return "", fmt.Errorf("there is no %s along PATH (install it, or use the image with Python and Node.js)", names[0])
 }
 
-// root returns the folder with the code. The code of an inline function is written to a temporary one.
-func (f *hosted) root() (string, error) {
+// rootOf returns the folder with the code of a function. The code of an inline function is written to a temporary one.
+func (s *Server) rootOf(f *hosted) (string, error) {
 	if f.Inline == "" {
 		info, err := os.Stat(f.Code)
 		if err == nil && !info.IsDir() {
@@ -85,7 +85,7 @@ func (f *hosted) root() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f.folder = folder
+	f.folder, s.folders = folder, append(s.folders, folder)
 	return folder, os.WriteFile(filepath.Join(folder, f.file()), []byte(f.Inline), 0o600)
 }
 

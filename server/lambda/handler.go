@@ -77,8 +77,9 @@ func (s *Server) invoke(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	in.async = kind == event
 	j, err := s.begin(f, in)
-	if err == nil && kind == event {
+	if err == nil && in.async {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}

@@ -23,6 +23,7 @@ type invocation struct {
 	payload  []byte
 	context  string // of the client, as JSON
 	timeout  time.Duration
+	async    bool // no client waits for it
 	begun    time.Time
 	deadline time.Time
 }

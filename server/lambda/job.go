@@ -7,6 +7,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/ebbflow/ebb/internal/logevent"
 )
 
 // A job is an invocation on its way through the server. Goroutines of the server make jobs, with their channels, and do
@@ -86,6 +88,9 @@ func (s *Server) do(j *job) {
 		p.output.line("END RequestId: " + j.in.id)
 		p.output.line(j.in.report(p))
 		j.out.id, j.out.version, j.out.log = j.in.id, j.in.version, p.output.tail()
+	}
+	if j.err != nil && j.in.async && !errors.Is(j.err, errClosed) {
+		s.log.Error(logevent.FunctionNotCalled, "function", j.function.Name, "error", j.err)
 	}
 	answer := sync.OnceFunc(func() { close(j.done) })
 	if j.err == nil {

@@ -58,6 +58,7 @@ type Server struct {
 	processes   int           // of all functions
 	waiting     int           // invocations that wait for a process
 	changed     chan struct{} // closed, and replaced, when a process is idle or gone
+	folders     []string      // temporary ones, with the code of inline functions
 }
 
 // A hosted function has processes.
@@ -161,10 +162,8 @@ func (s *Server) Close() {
 	s.running.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range s.functions {
-		if f.folder != "" {
-			_ = os.RemoveAll(f.folder) // in the folder for temporary files
-		}
+	for _, folder := range s.folders {
+		_ = os.RemoveAll(folder) // among temporary files
 	}
 }
 
