@@ -65,9 +65,14 @@ type flowArgument struct {
 func (s subcommands) flowArgument(text string) (*flowArgument, error) {
 	w := &flowArgument{text: text, name: text}
 	if _, err := os.Stat(text); err == nil {
-		if w.defs, _, err = s.Deployed([]string{text}); err != nil {
+		deployed, err := s.Deployed([]string{text})
+		if err == nil {
+			err = deployed.Broken
+		}
+		if err != nil {
 			return nil, err
 		}
+		w.defs = deployed.Definitions
 		w.name = w.defs[0].Name
 	} else if before, number, ok := strings.Cut(text, "@"); ok {
 		w.name = before

@@ -2,8 +2,10 @@ package command
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +29,7 @@ type files struct {
 type given struct {
 	deployed []*definition.Definition
 	projects []*definition.Project // that have them
+	broken   error                 // what could not be read
 	again    bool                  // the files were read before
 }
 
@@ -37,15 +40,37 @@ func (w *serving) given() given {
 	return w.files.have
 }
 
-// read reads the files. If they have a mistake, what was read before stays.
+// read reads the files. If a definition has a mistake, what was read before stays.
 func (f *files) read(s *session.Session) error {
-	deployed, projects, err := s.Deployed(f.paths)
+	d, err := s.Deployed(f.paths)
 	if err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.have = given{deployed, projects, f.have.deployed != nil}
+	for _, old := range f.have.deployed {
+		if !slices.ContainsFunc(d.Definitions, func(d *definition.Definition) bool { return d.Name == old.Name }) {
+			d.Definitions = append(d.Definitions, old)
+		}
+	}
+	f.have = given{d.Definitions, d.Projects, d.Broken, f.have.deployed != nil}
+	return nil
+}
+
+// judge returns an error if a definition cannot be used. An emulator serves the others, and says which are left out.
+func (s subcommands) judge(w *serving) error {
+	have := w.given()
+	if !w.emulates {
+		return have.broken
+	}
+	for _, p := range have.projects {
+		for _, problem := range p.Unbuilt() {
+			s.WarnOf(problem.File, problem)
+		}
+	}
+	if have.broken != nil {
+		s.Noticef("warning: left out: %v", have.broken)
+	}
 	return nil
 }
 
@@ -105,12 +130,12 @@ func (s subcommands) follow(ctx context.Context, store backend.Store, machines *
 		if err == nil {
 			err = w.functions.Set(s.runnable(w.given().projects))
 		}
-		if err != nil {
-			s.Logger().Error(logevent.DefinitionsReloadFailed, "error", err)
-			continue
-		}
-		s.Logger().Info(logevent.DefinitionsReloaded, "loaded", strings.Join(loaded, ", "))
 		have = w.given()
+		if failed := errors.Join(err, have.broken); failed != nil {
+			s.Logger().Error(logevent.DefinitionsReloadFailed, "error", failed)
+		} else {
+			s.Logger().Info(logevent.DefinitionsReloaded, "loaded", strings.Join(loaded, ", "))
+		}
 		maps.Copy(seen, have.stamps()) // a file that is read for the first time has not changed
 	}
 }

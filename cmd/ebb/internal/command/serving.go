@@ -77,12 +77,8 @@ func (s subcommands) servingOf(files []string, f *serveFlags) (*serving, error) 
 	if err := w.files.read(s.Session); err != nil {
 		return nil, err
 	}
-	for _, p := range w.given().projects {
-		for _, problem := range p.Unbuilt() {
-			if f.emulates {
-				s.WarnOf(problem.File, problem)
-			}
-		}
+	if err := s.judge(w); err != nil {
+		return nil, err
 	}
 	if w.aws, err = f.awsFlags.config(); err != nil {
 		return nil, err

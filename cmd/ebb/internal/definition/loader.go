@@ -31,7 +31,8 @@ type Loader struct {
 	dir     string           // folder of the definition, in which relative paths are looked up; absolute
 	folders []string         // folders from which files may be loaded, including dir; absolute
 	web     []webscope.Scope // web documents that may be loaded
-	loaded  func(string)     // called with the name of each file that was read; may be nil
+	beside  string           // dir as the user names it
+	loaded  func(string)     // called with the name of each file that is to be read; may be nil
 }
 
 // loadTime bounds the loading of a document.
@@ -91,6 +92,15 @@ func (l *Loader) loadText(uri string) ([]byte, error) {
 	return text, err
 }
 
+// shown returns the name of a file as the user would name it.
+func (l *Loader) shown(file string) string {
+	name, err := filepath.Rel(l.dir, file)
+	if err != nil {
+		return file
+	}
+	return filepath.Join(l.beside, name)
+}
+
 // read returns the text of a regular file in one of the folders.
 func (l *Loader) read(name string, limit int64) ([]byte, error) {
 	if !filepath.IsAbs(name) {
@@ -105,10 +115,10 @@ func (l *Loader) read(name string, limit int64) ([]byte, error) {
 		if err != nil {
 			return nil, errors.New("its folder cannot be opened")
 		}
-		text, err := regularfile.Read(root, within, limit)
-		if err == nil && l.loaded != nil {
+		if l.loaded != nil {
 			l.loaded(name)
 		}
+		text, err := regularfile.Read(root, within, limit)
 		return text, errors.Join(err, root.Close())
 	}
 	return nil, errNotAllowed

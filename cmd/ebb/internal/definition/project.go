@@ -1,11 +1,14 @@
 package definition
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -63,17 +66,19 @@ func ReadProject(path string, how Reading) (*Project, error) {
 
 // unique removes definitions whose name another one has: a nested stack is also in the template above it.
 func (p *Project) unique() {
-	seen := map[string]bool{}
+	best := map[string]*Source{} // the first that can be read
+	for _, s := range p.Sources {
+		if best[s.Machine] == nil || best[s.Machine].text == nil {
+			best[s.Machine] = s
+		}
+	}
 	p.Sources = slices.DeleteFunc(p.Sources, func(s *Source) bool {
-		if s.Machine == "" {
+		if s.Machine == "" || best[s.Machine] == s {
 			return false
 		}
-		if seen[s.Machine] {
-			p.Notices = append(p.Notices, fmt.Sprintf("warning: %s: there is another machine %s", s.File, s.Machine))
-			return true
-		}
-		seen[s.Machine] = true
-		return false
+		p.Notices = append(p.Notices, fmt.Sprintf("warning: %s: there is another machine %s, in %s", s.File, s.Machine,
+			best[s.Machine].File))
+		return true
 	})
 }
 
@@ -202,6 +207,7 @@ func (p *Project) templatesIn(folder string) ([]string, error) {
 		return all, err
 	}
 	left := maxFolders
+	var unmade error // a project whose templates must be made first
 	failed := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() || path == folder {
 			return nil //nolint:nilerr // a folder that cannot be read has no templates for this user
@@ -215,7 +221,7 @@ func (p *Project) templatesIn(folder string) ([]string, error) {
 		}
 		found, err := p.templatesAt(path)
 		if err != nil {
-			p.Notices = append(p.Notices, "warning: "+err.Error())
+			unmade = cmp.Or(unmade, err)
 		}
 		all = append(all, found...)
 		return nil
@@ -223,12 +229,15 @@ func (p *Project) templatesIn(folder string) ([]string, error) {
 	if failed != nil {
 		return nil, failed
 	}
+	if len(all) == 0 && unmade != nil {
+		return nil, unmade
+	}
 	if len(all) == 0 {
 		all = filesThat(folder, isDefinitionFile)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no template: want template.yaml, cdk.out/*.template.json, .serverless, or "+
-			"definitions such as order.asl.json", folder)
+		return nil, fmt.Errorf("%s has no template with a state machine: want template.yaml, cdk.out/*.template.json, "+
+			".serverless, or definitions such as order.asl.json", folder)
 	}
 	return all, nil
 }
@@ -245,6 +254,7 @@ func (p *Project) templatesAt(folder string) ([]string, error) {
 		{"cdk.out", "*.template.json"}, {".serverless", "cloudformation-template-update-stack.json"}, {"*.template.json"},
 	} {
 		found, err := filepath.Glob(filepath.Join(escaped(folder), filepath.Join(pattern...)))
+		found = slices.DeleteFunc(found, func(name string) bool { return strings.HasSuffix(name, ".nested.template.json") })
 		if err == nil && len(found) > 0 {
 			return found[:min(len(found), maxInFolder)], nil
 		}
@@ -285,10 +295,13 @@ func isDefinitionName(name string) bool {
 	return slices.Contains([]string{".json", ".yaml", ".yml", ".template"}, ext) && !strings.Contains(name, ".test.")
 }
 
+// nestedTemplate matches the file of a nested stack in a template.
+var nestedTemplate = regexp.MustCompile(`(Location|TemplateURL)"?:\s*["']?[^"'\s:]+\.(yaml|yml|json|template)`)
+
 // isTemplateFile reports whether a file is a template with state machines, or would be if it were not broken.
 func isTemplateFile(name string) bool {
 	text, err := limitedfile.Read(name, maxFile)
-	if err != nil || !strings.Contains(string(text), "::StateMachine") {
+	if err != nil || !bytes.Contains(text, []byte("::StateMachine")) && !nestedTemplate.Match(text) {
 		return false
 	}
 	d, err := parse(name, text)

@@ -28,9 +28,7 @@ func TestProjects(t *testing.T) {
 			schedule ApprovalsDaily of Approvals: TZ=Europe/Rome 0 8 * * * {"daily": true}
 			schedule Callers of Approvals: @every 2h {} paused
 			Reset of Approvals is left out: Ebb has no events of type Api; start executions by StartExecution
-			the function Ask must be built first: ` + "`sam build`" + `
-			the function Remind must be built first: ` + "`sam build`" + `
-			the function Close must be built first: ` + "`sam build`", nil},
+			build the code of Ask, Remind, Close first: ` + "`sam build`", nil},
 		{"coffee", `
 			machine Orders: Take Make
 			machine Making: Pour Notify
@@ -44,9 +42,7 @@ func TestProjects(t *testing.T) {
 			function Create provided.al2023 bootstrap in create TABLE=OrderTable
 			function Pay provided.al2023 bootstrap in pay
 			function Refund provided.al2023 bootstrap in refund
-			the function Create must be built first: ` + "`sam build`" + `
-			the function Pay must be built first: ` + "`sam build`" + `
-			the function Refund must be built first: ` + "`sam build`", nil},
+			build the code of Create, Pay, Refund first: ` + "`sam build`", nil},
 		{"quotes", `
 			machine quotes: Ask One Three Seven
 			function QuoteOne nodejs22.x index.handler in the template NAME=One
@@ -72,7 +68,7 @@ func TestProjects(t *testing.T) {
 			function Store python3.13 store.handler in src
 			function OnlyInProd python3.13 gone.handler in gone
 			the value shop-keys is of another stack (--parameter 'shop-keys=VALUE' gives a value)
-			the function OnlyInProd must be built first: ` + "`sam build`",
+			build the code of OnlyInProd first: ` + "`sam build`",
 			map[string]string{"Environment": "prod", "EventBusName": "bus"},
 		},
 		{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/template"
@@ -26,15 +27,15 @@ func (p *Project) addTemplate(file string, d *document.Document, lines []string,
 		return err
 	}
 	options := how.Template
-	options.Folder, options.Read = loader.dir, loader.read
+	options.File, options.Folder, options.Read = file, loader.dir, loader.read
 	t := template.Read(d, options)
 	p.Templates = append(p.Templates, &Template{File: file, Template: t})
-	for i := range t.Functions {
-		t.Functions[i].From = file + ":" + t.Functions[i].From
-	}
 	left := maxTemplate
 	for _, m := range t.Machines {
-		s := &Source{File: file, Machine: m.Name, template: true, express: m.Express, Lines: lines, beside: p}
+		s := &Source{File: m.In, Machine: m.Name, template: true, express: m.Express, beside: p}
+		if m.In == file {
+			s.Lines = lines
+		}
 		s.takeMachine(m, loader, left)
 		if left -= len(s.text); left < 0 {
 			s.text, s.Lines = nil, nil
@@ -54,7 +55,7 @@ func (p *Project) addTemplate(file string, d *document.Document, lines []string,
 	return nil
 }
 
-// Unbuilt returns a problem for each function whose code must be built before it can run.
+// Unbuilt returns problems with the functions whose code must be built before they can run.
 func (p *Project) Unbuilt() (problems flow.Diagnostics) {
 	for _, t := range p.Templates {
 		s := &Source{File: t.File}
@@ -71,7 +72,7 @@ const templateCode = "TEMPLATE"
 func (s *Source) told(severity flow.Severity, problems []template.Problem) {
 	for _, problem := range problems {
 		s.problems = append(s.problems, flow.Diagnostic{
-			Code: templateCode, Rule: "template", Severity: severity, File: s.File, Line: problem.Line,
+			Code: templateCode, Rule: "template", Severity: severity, File: problem.File, Line: problem.Line,
 			Column: problem.Column, Message: problem.Text,
 		})
 	}
@@ -121,7 +122,7 @@ func (s *Source) takeFile(m *template.Machine, loader *Loader, most int) {
 			err.Error())
 		return
 	}
-	s.File = filepath.Join(filepath.Dir(s.File), name)
+	s.File = name
 	filled, edits := m.Fill(string(text), most)
 	if err := s.takeFilled(text, filled, edits); err != nil {
 		broken, _ := errors.AsType[*document.Error](err)
@@ -161,7 +162,7 @@ func (s *Source) takeFilled(written []byte, filled string, edits template.Edits)
 	return nil
 }
 
-// readFirst reads the first of some files that can be read. Its name is relative to the folder of the template.
+// readFirst reads the first of some files that can be read. It returns its name as messages have it.
 func readFirst(loader *Loader, names []string) (name string, text []byte, err error) {
 	for _, file := range names {
 		read, failed := loader.read(file, maxFile)
@@ -169,11 +170,9 @@ func readFirst(loader *Loader, names []string) (name string, text []byte, err er
 			err = cmp.Or(err, failed)
 			continue
 		}
-		name, err = filepath.Rel(loader.dir, file)
-		return name, read, err
+		return loader.shown(file), read, nil
 	}
-	name, _ = filepath.Rel(loader.dir, names[0]) // both are absolute
-	return name, nil, err
+	return loader.shown(names[0]), nil, err
 }
 
 // loaderOf returns the loader of the files that a template names: those in its project, which is the Git repository
@@ -187,20 +186,33 @@ func (p *Project) loaderOf(file string, how *Reading) (*Loader, error) {
 		l.folders = append(l.folders, how.Loader.folders...)
 	}
 	l.folders = append(l.folders, repositoryOf(l.dir))
+	l.beside = filepath.Dir(file)
 	l.loaded = func(name string) { p.Files = append(p.Files, name) }
 	return l, nil
 }
 
-func unbuilt(t *template.Template) (problems []template.Problem) {
+func unbuilt(t *template.Template) []template.Problem {
+	names, first := map[string][]string{}, map[string]string{} // by command
+	var commands []string
+	var places []template.Problem
 	for i := range t.Functions {
 		f := &t.Functions[i]
 		if f.Code == "" {
 			continue
 		}
-		if how := buildCommand(f); how != "" {
-			problems = append(problems, template.Problem{Place: t.Places[f.Name], Text: fmt.Sprintf(
-				"the function %s must be built first: %s", f.Name, how)})
+		command, why := buildCommand(f)
+		if command == "" {
+			continue
 		}
+		if names[command] == nil {
+			commands, places = append(commands, command), append(places, t.Places[f.Name])
+			first[command] = why
+		}
+		names[command] = append(names[command], f.Name)
 	}
-	return problems
+	for i, command := range commands {
+		places[i].Text = fmt.Sprintf("build the code of %s first: `%s` (%s)", strings.Join(names[command], ", "), command,
+			first[command])
+	}
+	return places
 }

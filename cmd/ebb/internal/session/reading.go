@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/internal/webscope"
 )
@@ -95,36 +96,46 @@ func (s *Session) Tell(p *definition.Project) {
 		s.Noticef("%s", notice)
 	}
 	for _, about := range p.About {
-		for _, w := range about.Validate(definition.Reading{}) {
+		for _, w := range about.Validate(definition.Reading{}).Of(flow.SeverityWarning) {
 			s.WarnOf(about.File, w)
 		}
 	}
 }
 
-// Deployed reads the definitions in files and folders. The subflows of each definition follow it, by name. It also
-// returns the projects, which have the templates.
-func (s *Session) Deployed(paths []string) (all []*definition.Definition, projects []*definition.Project, err error) {
+// Deployed is what is in files and folders.
+type Deployed struct {
+	Definitions []*definition.Definition // the subflows of each follow it, by name
+	Projects    []*definition.Project    // that have them, and their templates
+	Broken      error                    // what cannot be used
+}
+
+// Deployed reads the definitions in files and folders. If some cannot be used and others can, Broken says which.
+func (s *Session) Deployed(paths []string) (*Deployed, error) {
+	d := &Deployed{}
 	for _, path := range paths {
 		how, err := s.HowToRead(path)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		p, err := definition.ReadProject(path, how)
-		if err == nil {
-			err = p.Err()
-		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		s.Tell(p)
-		projects = append(projects, p)
+		d.Projects, d.Broken = append(d.Projects, p), errors.Join(d.Broken, p.Err())
 		for _, source := range p.Sources {
-			if all, err = s.deploy(all, source, how); err != nil {
-				return nil, nil, err
+			with, err := s.deploy(d.Definitions, source, how)
+			if err != nil {
+				d.Broken = errors.Join(d.Broken, err)
+				continue
 			}
+			d.Definitions = with
 		}
 	}
-	return all, projects, nil
+	if len(d.Definitions) == 0 {
+		return d, d.Broken
+	}
+	return d, nil
 }
 
 // deploy adds a definition, and those of its subflows that are not yet there.

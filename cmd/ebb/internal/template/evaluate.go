@@ -22,11 +22,13 @@ type evaluator struct {
 	template   *Template
 	resources  map[string]*resource
 	conditions map[string]*condition
-	made       int // bytes that functions have made
+	made       *int // bytes that functions have made, in this template and those that it nests
 	depth      int
-	missing    map[string]bool   // names that were reported
-	machines   map[string]bool   // names of the machines; nil before they are needed
-	layers     map[string]string // folders of the layers by ARN; nil before they are needed
+	missing    map[string]bool       // names that were reported
+	nested     map[string]*evaluator // of the nested stacks by the IDs of their resources; nil while one is being read
+	level      int                   // of nesting
+	machines   map[string]bool       // names of the machines; nil before they are needed
+	layers     map[string]string     // folders of the layers by ARN; nil before they are needed
 }
 
 // noValue is what AWS::NoValue stands for: the property that has it is removed.
@@ -38,9 +40,10 @@ func newEvaluator(root *document.Document, o *Options) *evaluator {
 	o.Partition = cmp.Or(o.Partition, "aws")
 	e := &evaluator{
 		root: root, options: o, template: &Template{
-			unused: map[string]bool{}, Places: map[string]document.Place{},
+			unused: map[string]bool{}, Places: map[string]Problem{},
 		},
 		resources: map[string]*resource{}, conditions: map[string]*condition{}, missing: map[string]bool{},
+		made: new(int), nested: map[string]*evaluator{},
 	}
 	for name := range o.Values {
 		e.template.unused[name] = true
@@ -70,11 +73,13 @@ func members(d *document.Document) []document.Member {
 }
 
 func (e *evaluator) problemf(at document.Place, format string, args ...any) {
-	e.template.Problems = append(e.template.Problems, Problem{at, fmt.Sprintf(format, args...)})
+	e.template.Problems = append(e.template.Problems,
+		Problem{at, e.options.File, fmt.Sprintf(format, args...)})
 }
 
 func (e *evaluator) warnf(at document.Place, format string, args ...any) {
-	e.template.Warnings = append(e.template.Warnings, Problem{at, fmt.Sprintf(format, args...)})
+	e.template.Warnings = append(e.template.Warnings,
+		Problem{at, e.options.File, fmt.Sprintf(format, args...)})
 }
 
 // given returns a value that the caller has given, and remembers that it is of use.
@@ -92,7 +97,7 @@ func (e *evaluator) value(d *document.Document) *document.Document {
 	if d == nil {
 		return nil
 	}
-	if e.depth++; e.depth > maxDepth || e.made > maxMade {
+	if e.depth++; e.depth > maxDepth || *e.made > maxMade {
 		e.depth--
 		e.tooLarge(d.Place)
 		return text(d, "")
@@ -106,7 +111,7 @@ func (e *evaluator) value(d *document.Document) *document.Document {
 				out.Items = append(out.Items, item)
 			}
 		}
-		e.made += 16 * len(out.Items)
+		*e.made += 16 * len(out.Items)
 		return out
 	case document.Object:
 		if call := functions[onlyName(d)]; call != nil {
@@ -119,14 +124,14 @@ func (e *evaluator) value(d *document.Document) *document.Document {
 				continue
 			}
 			if strings.HasPrefix(m.Name, "Fn::ForEach::") {
-				e.problemf(m.Place, "Fn::ForEach is not supported")
+				e.warnf(m.Place, "%s is left out: Ebb does not support Fn::ForEach", m.Name)
 				continue
 			}
 			if m.Value = e.value(m.Value); m.Value != noValue {
 				out.Members = append(out.Members, m)
 			}
 		}
-		e.made += 16 * len(out.Members)
+		*e.made += 16 * len(out.Members)
 		return out
 	default:
 		return d
@@ -156,7 +161,7 @@ func text(at *document.Document, s string) *document.Document {
 
 // made returns a text that a function has made, and counts it.
 func (e *evaluator) makes(at *document.Document, s string) *document.Document {
-	if e.made += len(s) + 16; e.made > maxMade {
+	if *e.made += len(s) + 16; *e.made > maxMade {
 		e.tooLarge(at.Place)
 		s = ""
 	}

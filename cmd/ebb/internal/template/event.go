@@ -102,8 +102,13 @@ func (e *evaluator) machineNamed(arn string) string {
 			}
 		}
 	}
-	if !e.machines[name] {
-		return ""
+	if e.machines[name] {
+		return name
 	}
-	return name
+	for _, child := range e.nested {
+		if child != nil && child.machineNamed(arn) != "" {
+			return name
+		}
+	}
+	return ""
 }

@@ -15,7 +15,7 @@ import (
 // addFunction adds a Lambda function.
 func (e *evaluator) addFunction(r *resource) {
 	f := lambda.Function{
-		Name: e.nameOf(r), Environment: map[string]string{}, From: fmt.Sprintf("%d:%d", r.Line, r.Column),
+		Name: e.nameOf(r), Environment: map[string]string{}, From: fmt.Sprintf("%s:%d:%d", e.options.File, r.Line, r.Column),
 		Runtime: e.say(e.setting(r, "Runtime")), Handler: e.say(e.setting(r, "Handler")),
 	}
 	if strings.HasPrefix(f.Name, "arn:") {
@@ -34,7 +34,7 @@ func (e *evaluator) addFunction(r *resource) {
 		f.MemoryMB = memory
 	}
 	e.addCode(&f, r)
-	e.template.Places[f.Name] = r.Place
+	e.template.Places[f.Name] = Problem{Place: r.Place, File: e.options.File}
 	e.template.Functions = append(e.template.Functions, f)
 }
 
@@ -66,6 +66,10 @@ func items(d *document.Document) []*document.Document {
 
 // addCode sets the code of a function: text in the template, or a folder.
 func (e *evaluator) addCode(f *lambda.Function, r *resource) {
+	if asset := r.doc.Get("Metadata").Get("aws:asset:path").Says(); asset != "" { // CDK
+		f.Code = e.path(asset)
+		return
+	}
 	code := e.property(r, "Code")
 	if inline := e.say(e.setting(r, "InlineCode")) + code.Get("ZipFile").Says(); inline != "" {
 		f.Inline = inline
@@ -75,10 +79,6 @@ func (e *evaluator) addCode(f *lambda.Function, r *resource) {
 		code.Get("ImageUri") != nil {
 		e.warnf(r.Place, "the function %s is in an image of a container, which Ebb does not run: map it with "+
 			"--task '%s=…', or call it elsewhere with --lambda-endpoint", f.Name, e.arnOf(r))
-		return
-	}
-	if asset := r.doc.Get("Metadata").Get("aws:asset:path").Says(); asset != "" { // CDK
-		f.Code = e.path(asset)
 		return
 	}
 	switch uri := e.setting(r, "CodeUri"); {

@@ -13,6 +13,9 @@ import (
 // errNotYAML is the error for a file whose content must not be quoted.
 var errNotYAML = errors.New("it is not valid JSON or YAML")
 
+// errNoTemplate is the error for a file of a nested stack that is something else.
+var errNoTemplate = errors.New("it is not a template")
+
 // A function calls an intrinsic function: d is the call, of its argument.
 type function func(e *evaluator, d, of *document.Document) *document.Document
 
@@ -94,7 +97,7 @@ func callSub(e *evaluator, d, of *document.Document) *document.Document {
 }
 
 // left returns how many bytes functions may still make.
-func (e *evaluator) left() int { return max(maxMade-e.made, 0) }
+func (e *evaluator) left() int { return max(maxMade-*e.made, 0) }
 
 // subArguments returns the text of Fn::Sub and its own names; nil if the arguments are wrong.
 func subArguments(of *document.Document) (template, names *document.Document) {
@@ -272,7 +275,7 @@ func (e *evaluator) read(name string) (*document.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.made += len(content)
+	*e.made += len(content)
 	d, err := document.ParseYAML(content) // JSON is YAML
 	if err != nil {
 		return nil, errNotYAML

@@ -10,6 +10,7 @@ import (
 type Machine struct {
 	document.Place
 
+	In      string // file of the template that has it, as messages name it
 	ID      string // of the resource
 	Name    string // of the machine
 	ARN     string
@@ -40,7 +41,7 @@ type File struct {
 // addMachine adds a state machine.
 func (e *evaluator) addMachine(r *resource) {
 	m := &Machine{
-		Place: r.Place, ID: r.id, Name: e.nameOf(r), ARN: e.arnOf(r), evaluator: e,
+		Place: r.Place, In: e.options.File, ID: r.id, Name: e.nameOf(r), ARN: e.arnOf(r), evaluator: e,
 		substitutions: e.texts(r.properties.Get("DefinitionSubstitutions")),
 	}
 	kind := "StateMachineType"

@@ -110,7 +110,8 @@ func (e *evaluator) nameOf(r *resource) string {
 	if _, known := identities[r.kind]; !known {
 		property = "Name"
 	}
-	r.name = cmp.Or(e.says(r, property), r.id)
+	// A part of the name that has no value stands for itself, because names have no braces.
+	r.name = cmp.Or(placeholder.ReplaceAllString(e.says(r, property), "$1"), r.id)
 	if r.kind == "AWS::S3::Bucket" {
 		r.name = strings.ToLower(r.name)
 	}
@@ -205,7 +206,9 @@ func (e *evaluator) attributeOf(r *resource, attribute string) (string, bool) {
 		return name, true
 	case attribute == "QueueUrl":
 		return e.refOf(r), true
-	case strings.HasPrefix(attribute, "Outputs."), strings.HasPrefix(r.kind, "Custom::"),
+	case strings.HasPrefix(attribute, "Outputs."):
+		return e.output(r, strings.TrimPrefix(attribute, "Outputs."))
+	case strings.HasPrefix(r.kind, "Custom::"),
 		r.kind == "AWS::CloudFormation::CustomResource":
 		return "", false
 	}

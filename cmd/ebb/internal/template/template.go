@@ -18,6 +18,8 @@ type Options struct {
 	Values map[string]string
 	// Account, Region and Partition are in the ARNs. The defaults are 000000000000, us-east-1 and aws.
 	Account, Region, Partition string
+	// File is the name of the template in messages.
+	File string
 	// Folder is the folder of the template, in which the paths in the template are looked up; absolute.
 	Folder string
 	// Read returns the text of a file with at most so many bytes. A relative name is looked up in Folder.
@@ -33,7 +35,7 @@ type Template struct {
 	Schedules  []Schedule
 	Rules      []Rule
 	Functions  []lambda.Function
-	Places     map[string]document.Place // of the functions, by name
+	Places     map[string]Problem // of the functions, by name; without texts
 	// Problems are errors of the template, which a deployment would refuse. Warnings are about what Ebb does not do.
 	Problems, Warnings []Problem
 
@@ -45,6 +47,7 @@ type Template struct {
 type Problem struct {
 	document.Place
 
+	File string // as messages name it
 	Text string
 }
 
@@ -57,16 +60,24 @@ func IsTemplate(d *document.Document) bool {
 // Read reads a template.
 func Read(d *document.Document, o Options) *Template {
 	e := newEvaluator(d, &o)
-	for i := range d.Get("Resources").Members {
-		e.addResource(&d.Get("Resources").Members[i])
-	}
+	e.addAll()
 	t := e.template
 	slices.SortStableFunc(t.Problems, byPlace)
 	slices.SortStableFunc(t.Warnings, byPlace)
 	return t
 }
 
+// addAll adds what all resources describe.
+func (e *evaluator) addAll() {
+	for i := range e.root.Get("Resources").Members {
+		e.addResource(&e.root.Get("Resources").Members[i])
+	}
+}
+
 func byPlace(a, b Problem) int {
+	if a.File != b.File {
+		return strings.Compare(a.File, b.File)
+	}
 	if a.Line != b.Line {
 		return a.Line - b.Line
 	}
@@ -97,8 +108,8 @@ const maxNamed = 20
 // addResource adds what a resource describes.
 func (e *evaluator) addResource(m *document.Member) {
 	if strings.HasPrefix(m.Name, "Fn::ForEach") {
-		e.problemf(m.Place, "Fn::ForEach is not supported: give the template that AWS makes of it "+
-			"(aws cloudformation get-template --template-stage Processed)")
+		e.warnf(m.Place, "%s is left out: Ebb does not support Fn::ForEach; give the template that AWS makes of it "+
+			"(aws cloudformation get-template --template-stage Processed)", m.Name)
 		return
 	}
 	r := e.resources[m.Name]
@@ -120,6 +131,8 @@ func (e *evaluator) addResource(m *document.Member) {
 		e.addRule(r)
 	case "AWS::Scheduler::Schedule":
 		e.addSchedule(r)
+	case "AWS::CloudFormation::Stack", "AWS::Serverless::Application":
+		e.addNested(r)
 	}
 }
 
