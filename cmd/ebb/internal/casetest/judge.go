@@ -90,27 +90,14 @@ func judgeOutput(e *Expectation, out *played) []Mismatch {
 	if e.Output != nil {
 		all = compare(e.Output, tree, "output", true)
 	}
+	at := e.Output
 	if e.Includes != nil {
-		all = append(all, compare(e.Includes, tree, "output", false)...)
+		all, at = append(all, compare(e.Includes, tree, "output", false)...), e.Includes
+	}
+	if len(all) > 0 {
+		all = append(all, mismatchf(at.Place, "the output is %s", show(tree)))
 	}
 	return all
-}
-
-// judgeNames compares names in order, and reports the first that differs.
-func judgeNames(what string, want *document.Document, got []string) []Mismatch {
-	list := strings.Join(got, ", ")
-	for i, item := range want.Items {
-		switch {
-		case i >= len(got):
-			return []Mismatch{mismatchf(item.Place, "%s: want %s next, but that was all: %s", what, item.Text, list)}
-		case item.Text != got[i]:
-			return []Mismatch{mismatchf(item.Place, "%s: want %s, got %s, in: %s", what, item.Text, got[i], list)}
-		}
-	}
-	if len(got) > len(want.Items) {
-		return []Mismatch{mismatchf(want.Place, "%s: want no more, got %s, in: %s", what, got[len(want.Items)], list)}
-	}
-	return nil
 }
 
 // undone returns the states whose work was undone, in order. A state has the exact name if the expectation names it so.

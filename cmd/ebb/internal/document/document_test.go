@@ -3,6 +3,8 @@ package document
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 )
@@ -81,6 +83,27 @@ func TestDocumentPlaces(t *testing.T) {
 			if c.got != c.want {
 				t.Errorf("%s: %s stands at %v, want %v", name, what, c.got, c.want)
 			}
+		}
+	}
+}
+
+// TestBrokenYAML shows that an error names the line on which the library has met it, whatever it counts from.
+func TestBrokenYAML(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a: 1\nb: [x, Buy or Sell?]\n":  "2: the YAML is broken: did not find expected ',' or ']' (quote a text with one of ? : , [ ] { } in it)",
+		"a: 1\nb: 2\nc: {x: Sell?}\n":   "3: the YAML is broken: did not find expected ',' or '}' (quote a text with one of ? : , [ ] { } in it)",
+		"a: 1\nb: x: y\n":               "2: the YAML is broken: mapping values are not allowed in this context",
+		"a: 1\nb:\n  - \"x\" y\nc: 1\n": "3: the YAML is broken: did not find expected '-' indicator",
+		"a: 1\n\tb: 2\n":                "2: the YAML is broken: found a tab character that violates indentation",
+	} {
+		_, err := ParseYAML([]byte(text))
+		broken, is := errors.AsType[*Error](err)
+		if !is {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if got := fmt.Sprintf("%d: %s", broken.Place.Line, broken.Problem); got != want {
+			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
 		}
 	}
 }

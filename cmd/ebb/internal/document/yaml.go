@@ -50,6 +50,12 @@ func yamlError(err error) error {
 	if m := yamlLine.FindStringSubmatchIndex(problem); m != nil {
 		at.Line, _ = strconv.Atoi(problem[m[2]:m[3]]) // it is digits
 		problem = problem[:m[0]] + problem[m[1]:]
+		if strings.HasPrefix(problem, "did not find expected") {
+			at.Line++ // the library counts from 0 here
+		}
+	}
+	if strings.Contains(problem, "expected ',' or ") {
+		problem += " (quote a text with one of ? : , [ ] { } in it)"
 	}
 	return &Error{at, "the YAML is broken: " + problem}
 }
