@@ -102,7 +102,7 @@ func TestBrokenYAML(t *testing.T) {
 		if !is {
 			t.Fatalf("%q: %v", text, err)
 		}
-		if got := fmt.Sprintf("%d: %s", broken.Place.Line, broken.Problem); got != want {
+		if got := fmt.Sprintf("%d: %s", broken.Line, broken.Problem); got != want {
 			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
 		}
 	}
