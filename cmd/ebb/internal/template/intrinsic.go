@@ -84,7 +84,7 @@ func (e *evaluator) attribute(at *document.Document, name, attribute string) *do
 	if value, is := e.attributeOf(r, attribute); is {
 		return e.makes(at, value)
 	}
-	return e.unresolved(at, name+"."+attribute, "Ebb does not know the attribute "+attribute+" of a "+r.kind)
+	return e.unresolved(at, name+"."+attribute, "Ebb does not know the attribute "+attribute+" of "+r.kind)
 }
 
 func callSub(e *evaluator, d, of *document.Document) *document.Document {
