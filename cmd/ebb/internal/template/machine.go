@@ -2,6 +2,7 @@ package template
 
 import (
 	"path"
+	"regexp"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 )
@@ -128,10 +129,21 @@ func (m *Machine) Fill(text string, most int) (string, Edits) {
 		if value, is := m.substitutions[name]; is {
 			return value, true
 		}
-		m.evaluator.template.names = append(m.evaluator.template.names, name)
-		return m.evaluator.given(name)
+		e := m.evaluator
+		e.template.names = append(e.template.names, name)
+		value, is := e.given(name)
+		// In the text of Fn::Sub, a placeholder that is left was meant to be left.
+		if key := m.ID + " " + name; !is && m.Text == nil && isName.MatchString(name) && !e.missing[name] && !e.missing[key] {
+			e.missing[key] = true
+			e.warnf(m.Place, "the placeholder ${%s} in the definition of %s has no value (--parameter '%s=VALUE' gives one)",
+				name, m.Name, name)
+		}
+		return value, is
 	}, most)
 }
+
+// isName matches the names that DefinitionSubstitutions may have. Other placeholders are probably part of a text.
+var isName = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
 // Fill replaces the placeholders in the text of a definition that is in no template by the given values. It returns an
 // error that names a value without a placeholder.

@@ -131,6 +131,10 @@ func (e *evaluator) addResource(m *document.Member) {
 		e.addRule(r)
 	case "AWS::Scheduler::Schedule":
 		e.addSchedule(r)
+	case "AWS::Pipes::Pipe":
+		if e.machineNamed(e.says(r, "Target")) != "" {
+			e.warnf(r.Place, "the pipe %s is left out: send its events to /events, or start executions by StartExecution", r.id)
+		}
 	case "AWS::CloudFormation::Stack", "AWS::Serverless::Application":
 		e.addNested(r)
 	}
