@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/command"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 )
 
@@ -17,6 +18,33 @@ var (
 	notCalls      = strings.NewReplacer("\\\n", " ", "exec ebb ", "", "-u ebb ", "", "install ebb ", "") // containers, users, releases
 	flagOnPage    = regexp.MustCompile(`(?:^|\s)--([a-z][a-z-]*)`)
 )
+
+var yamlOnPage = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")
+
+// TestPagesHaveYAML: what the pages show as YAML is YAML.
+func TestPagesHaveYAML(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../docs/*/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range yamlOnPage.FindAllSubmatch(text, -1) {
+			if _, err := document.ParseYAML(block[1]); err != nil {
+				t.Errorf("%s: %v\n%s", page, err, block[1])
+			}
+			found++
+		}
+	}
+	if found < 5 {
+		t.Errorf("it found only %d blocks", found)
+	}
+}
 
 // TestPagesNameCommands: the commands and flags on the pages that tell how to do something exist.
 func TestPagesNameCommands(t *testing.T) {
