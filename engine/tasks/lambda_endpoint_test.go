@@ -102,14 +102,15 @@ type transport func(*http.Request) *http.Response
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r), nil }
 
-// TestAddedFunctions calls functions of this process by each of their names, unless they are mapped.
+// TestAddedFunctions calls functions of this process by each of their names, unless they are mapped. It does not call
+// the endpoint of other functions.
 func TestAddedFunctions(t *testing.T) {
 	t.Parallel()
 	answers := transport(func(r *http.Request) *http.Response {
 		text := `"` + r.Method + " " + r.URL.EscapedPath() + " " + r.Header.Get("X-Amz-Log-Type") + `"`
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}
 	})
-	r := &tasks.Registry{}
+	r := &tasks.Registry{Lambda: &url.URL{Scheme: "http", Host: "127.0.0.1:1"}}
 	r.Add("mapped", reply("pay"))
 	r.Map(payARN, "mapped")
 	r.AddFunction("Pay", answers)
