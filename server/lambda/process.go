@@ -111,7 +111,7 @@ func (p *process) do(in *invocation) (*outcome, error) {
 	isNew := p.waits == nil
 	if failed, err := p.hand(in); failed != nil || err != nil {
 		if !isNew && err == nil {
-			err = errGone
+			return nil, errGone
 		}
 		return failed, err
 	}
