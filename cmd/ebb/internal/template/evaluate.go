@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
+	"github.com/ebbflow/ebb/internal/spelling"
 )
 
 // maxMade is the maximum size of what the functions of a template make together in bytes, with 16 for each value.
@@ -24,11 +25,15 @@ type evaluator struct {
 	conditions map[string]*condition
 	made       *int // bytes that functions have made, in this template and those that it nests
 	depth      int
-	missing    map[string]bool       // names that were reported
-	nested     map[string]*evaluator // of the nested stacks by the IDs of their resources; nil while one is being read
-	level      int                   // of nesting
-	machines   map[string]bool       // names of the machines; nil before they are needed
-	layers     map[string]string     // folders of the layers by ARN; nil before they are needed
+	missing    map[string]bool // names that were reported
+	// The nested stacks by the IDs of their resources; nil while one is being read.
+	nested map[string]*evaluator
+	level  int // of nesting
+	// What is made when it is needed first: the names of the machines, the folders of the layers by ARN, and the members
+	// of large objects by name.
+	machines map[string]bool
+	layers   map[string]string
+	indexes  map[*document.Document]map[string]*document.Document
 }
 
 // noValue is what AWS::NoValue stands for: the property that has it is removed.
@@ -43,7 +48,7 @@ func newEvaluator(root *document.Document, o *Options) *evaluator {
 			unused: map[string]bool{}, Places: map[string]Problem{},
 		},
 		resources: map[string]*resource{}, conditions: map[string]*condition{}, missing: map[string]bool{},
-		made: new(int), nested: map[string]*evaluator{},
+		made: new(int), nested: map[string]*evaluator{}, indexes: map[*document.Document]map[string]*document.Document{},
 	}
 	for name := range o.Values {
 		e.template.unused[name] = true
@@ -215,10 +220,37 @@ func (e *evaluator) unresolved(at *document.Document, name, why string) *documen
 
 // near returns what may be meant by a name that is not there.
 func near(name string, known []string) string {
-	if found := nearest(name, known); found != "" {
+	if found := spelling.Nearest(name, known); found != "" {
 		return ": did you mean " + found + "?"
 	}
 	return ""
+}
+
+// maxNear is for how many names that are not there something near is looked for.
+const maxNear = 100
+
+// nearResource returns what may be meant by the name of a resource or parameter that is not there, unless it was
+// reported.
+func (e *evaluator) nearResource(name, reported string, also ...string) string {
+	if e.missing[reported] || len(e.missing) > maxNear {
+		return ""
+	}
+	return near(name, append(sortedNames(e.resources), also...))
+}
+
+// member returns a member of an object, which may be asked for as often as a template likes.
+func (e *evaluator) member(of *document.Document, name string) *document.Document {
+	const small = 20
+	if len(members(of)) < small {
+		return of.Get(name)
+	}
+	if e.indexes[of] == nil {
+		e.indexes[of] = map[string]*document.Document{}
+		for _, m := range slices.Backward(of.Members) { // the first of a name counts
+			e.indexes[of][m.Name] = m.Value
+		}
+	}
+	return e.indexes[of][name]
 }
 
 func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

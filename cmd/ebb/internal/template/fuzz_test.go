@@ -1,10 +1,12 @@
 package template
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 )
@@ -85,6 +87,31 @@ func TestHostileTemplates(t *testing.T) {
 		if !strings.Contains(problems.String(), want) {
 			t.Errorf("want %q, got %s", want, problems.String())
 		}
+	}
+}
+
+// TestManyReferences shows that the time for a template grows with its size: many references to many parameters,
+// mappings and missing resources.
+func TestManyReferences(t *testing.T) {
+	t.Parallel()
+	const n = 100_000
+	var parameters, keys, calls []string
+	for i := range n {
+		parameters = append(parameters, fmt.Sprintf(`"P%d": {"Type": "String", "Default": "x"}`, i))
+		keys = append(keys, fmt.Sprintf(`"K%d": "x"`, i))
+		calls = append(calls, fmt.Sprintf(`{"Ref": "P%d"}, {"Fn::FindInMap": ["M", "A", "K%d"]}, {"Ref": "None%d"}`, i, i, i))
+	}
+	text := `{"Parameters": {` + strings.Join(parameters, ",") + `}, "Mappings": {"M": {"A": {` + strings.Join(keys, ",") +
+		`}}}, "Resources": {"S": {"Type": "AWS::StepFunctions::StateMachine", "Properties": {"DefinitionString":
+		{"Fn::Join": ["", [` + strings.Join(calls, ",") + `]]}}}}}`
+	d, err := document.ParseJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	got := Read(d, Options{})
+	if len(got.Machines[0].Text.Text) < 2*n || time.Since(began) > 15*time.Second { // without indexes, it takes 37 s
+		t.Errorf("%d bytes took %v", len(got.Machines[0].Text.Text), time.Since(began))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
-	"github.com/ebbflow/ebb/internal/spelling"
 )
 
 // errNotYAML is the error for a file whose content must not be quoted.
@@ -30,8 +29,6 @@ func init() { //nolint:gochecknoinits // the functions call each other by this t
 		"Fn::Transform": callTransform, "Fn::Cidr": callCidr,
 	}
 }
-
-func nearest(name string, known []string) string { return spelling.Nearest(name, known) }
 
 // wrong reports a call with wrong arguments.
 func (e *evaluator) wrong(d *document.Document, want string) *document.Document {
@@ -57,8 +54,8 @@ func (e *evaluator) ref(at *document.Document, name string) *document.Document {
 	if r := e.resource(name); r != nil {
 		return e.makes(at, e.refOf(r))
 	}
-	known := append(sortedNames(e.resources), e.template.names...)
-	return e.unresolved(at, name, "the template has no parameter or resource "+name+near(name, known))
+	return e.unresolved(at, name, "the template has no parameter or resource "+name+
+		e.nearResource(name, name, e.template.names...))
 }
 
 func callGetAtt(e *evaluator, d, of *document.Document) *document.Document {
@@ -79,7 +76,7 @@ func (e *evaluator) attribute(at *document.Document, name, attribute string) *do
 	r := e.resource(name)
 	if r == nil {
 		return e.unresolved(at, name+"."+attribute,
-			"the template has no resource "+name+near(name, sortedNames(e.resources)))
+			"the template has no resource "+name+e.nearResource(name, name+"."+attribute))
 	}
 	if value, is := e.attributeOf(r, attribute); is {
 		return e.makes(at, value)
@@ -199,7 +196,7 @@ func callFindInMap(e *evaluator, d, of *document.Document) *document.Document {
 		return e.wrong(d, "a mapping and two keys")
 	}
 	first, second := e.say(of.Items[1]), e.say(of.Items[2])
-	found := e.root.Get("Mappings").Get(e.say(of.Items[0])).Get(first).Get(second)
+	found := e.member(e.member(e.member(e.root.Get("Mappings"), e.say(of.Items[0])), first), second)
 	if found == nil && len(of.Items) == 4 {
 		if found = e.value(of.Items[3]).Get("DefaultValue"); found != nil {
 			return found

@@ -88,7 +88,7 @@ func (e *evaluator) output(r *resource, name string) (string, bool) {
 		return "", false
 	}
 	var value *document.Document
-	if value = child.root.Get("Outputs").Get(name).Get("Value"); value == nil {
+	if value = child.member(child.root.Get("Outputs"), name).Get("Value"); value == nil {
 		return "", false
 	}
 	return child.say(value), true

@@ -28,7 +28,7 @@ func (e *evaluator) checkParameters() {
 // parameter returns the value of a parameter; false if there is no such parameter. As on AWS, it is a text or a list of
 // texts, also if its type is Number.
 func (e *evaluator) parameter(at *document.Document, name string) (*document.Document, bool) {
-	p := e.root.Get("Parameters").Get(name)
+	p := e.member(e.root.Get("Parameters"), name)
 	if p == nil {
 		return nil, false
 	}

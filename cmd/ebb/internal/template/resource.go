@@ -111,12 +111,22 @@ func (e *evaluator) nameOf(r *resource) string {
 		property = "Name"
 	}
 	// A part of the name that has no value stands for itself, because names have no braces.
-	r.name = cmp.Or(placeholder.ReplaceAllString(e.says(r, property), "$1"), r.id)
+	r.name = cmp.Or(placeholder.ReplaceAllStringFunc(e.says(r, property), func(of string) string {
+		return strings.Map(inName, of[2:len(of)-1])
+	}), r.id)
 	if r.kind == "AWS::S3::Bucket" {
 		r.name = strings.ToLower(r.name)
 	}
 	r.naming = false
 	return r.name
+}
+
+// inName returns a character as names have it.
+func inName(r rune) rune {
+	if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+		return r
+	}
+	return '-'
 }
 
 // arn returns an ARN.

@@ -142,6 +142,9 @@ func (e *evaluator) addResource(m *document.Member) {
 
 // path returns the path of a file or folder that the template names.
 func (e *evaluator) path(name string) string {
+	if !strings.Contains(name, "/") {
+		name = strings.ReplaceAll(name, `\`, "/") // sam build on Windows
+	}
 	name = filepath.FromSlash(name)
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
