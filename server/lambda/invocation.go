@@ -1,6 +1,7 @@
 package lambda
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,6 +86,24 @@ func failure(kind, message string) []byte {
 		Message string `json:"errorMessage"`
 	}{kind, message}) // strings
 	return text
+}
+
+// provided are what an error says about a module that AWS's runtimes have, and how to install it.
+var provided = map[string]string{
+	"No module named 'boto3'": "pip install boto3", "No module named 'botocore'": "pip install boto3",
+	"Cannot find module '@aws-sdk/": "npm install", "Cannot find package '@aws-sdk/": "npm install",
+	"Cannot find module 'aws-sdk'": "npm install aws-sdk",
+}
+
+// unable returns the outcome of an invocation whose process reported that it cannot start.
+func (p *process) unable(failure []byte) *outcome {
+	for text, install := range provided {
+		if bytes.Contains(failure, []byte(text)) {
+			p.output.line("AWS's runtimes have this module, but this machine lacks it: install it (" + install + ")")
+			break
+		}
+	}
+	return &outcome{payload: failure, failed: true}
 }
 
 // exited returns the outcome of an invocation whose process ended.

@@ -159,11 +159,11 @@ func (p *process) hand(in *invocation) (*outcome, error) {
 			p.waits = &asked
 		case failure := <-p.failed:
 			p.end()
-			return &outcome{payload: failure, failed: true}, nil
+			return p.unable(failure), nil
 		case <-p.ended:
 			select {
 			case failure := <-p.failed: // its last words
-				return &outcome{payload: failure, failed: true}, nil
+				return p.unable(failure), nil
 			default:
 				return p.exited(in), nil
 			}

@@ -74,11 +74,13 @@ def unfit(event, context): return {1, 2}
 def leaves(event, context): sys.exit(3)
 `,
 		"broken.py": "def handler(:\n", "missing.py": "import no_such_module\n", "fails.py": "1/0\n",
+		"sdk.py": "raise ModuleNotFoundError(\"No module named 'boto3'\")\n",
 	})
 	var functions []lambda.Function
 	for name, handler := range map[string]string{
 		"Raises": "app.raises", "Unfit": "app.unfit", "Leaves": "app.leaves", "Broken": "broken.handler",
 		"Missing": "missing.handler", "Absent": "nowhere.handler", "NoName": "app.nothing", "Bad": "app", "Fails": "fails.handler",
+		"SDK": "sdk.handler",
 	} {
 		functions = append(functions, python(name, handler, code))
 	}
@@ -99,6 +101,9 @@ def leaves(event, context): sys.exit(3)
 		`\[ERROR\]\t\S+Z\t\S+\tnothing left\n\[ERROR\] OutOfStock: no tea\nTraceback.*END RequestId: \S+\nREPORT RequestId: `).
 		MatchString(log) {
 		t.Errorf("the log is %s", log)
+	}
+	if log := call(t, s, "SDK", "{}").log(t); !strings.Contains(log, "(pip install boto3)") {
+		t.Errorf("the log does not say how to install the module: %s", log)
 	}
 	for name, want := range map[string]string{
 		"Unfit":   "Runtime.MarshalError: Unable to marshal response: Object of type set is not JSON serializable",
