@@ -103,6 +103,9 @@ func (p *process) unable(failure []byte) *outcome {
 			break
 		}
 	}
+	if bytes.Contains(failure, []byte("Runtime.UserCodeSyntaxError")) {
+		p.output.line("the function is for " + p.function.Runtime + ": this machine may have an older version")
+	}
 	return &outcome{payload: failure, failed: true}
 }
 

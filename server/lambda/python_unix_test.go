@@ -105,6 +105,9 @@ def leaves(event, context): sys.exit(3)
 	if log := call(t, s, "SDK", "{}").log(t); !strings.Contains(log, "(pip install boto3)") {
 		t.Errorf("the log does not say how to install the module: %s", log)
 	}
+	if log := call(t, s, "Broken", "{}").log(t); !strings.Contains(log, "is for python3.12: this machine may have an older") {
+		t.Errorf("the log does not name the version: %s", log)
+	}
 	for name, want := range map[string]string{
 		"Unfit":   "Runtime.MarshalError: Unable to marshal response: Object of type set is not JSON serializable",
 		"Broken":  "Runtime.UserCodeSyntaxError: Syntax error in module 'broken': ",
