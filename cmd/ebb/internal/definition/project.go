@@ -250,12 +250,17 @@ func (p *Project) templatesAt(folder string) ([]string, error) {
 			return []string{p.built(filepath.Join(folder, name))}, nil
 		}
 	}
-	for _, pattern := range [][]string{
-		{"cdk.out", "*.template.json"}, {".serverless", "cloudformation-template-update-stack.json"}, {"*.template.json"},
+	for _, patterns := range [][]string{
+		{"cdk.out/*.template.json", "cdk.out/assembly-*/*.template.json"},
+		{".serverless/cloudformation-template-update-stack.json"}, {"*.template.json"},
 	} {
-		found, err := filepath.Glob(filepath.Join(escaped(folder), filepath.Join(pattern...)))
+		var found []string
+		for _, pattern := range patterns {
+			matches, _ := filepath.Glob(filepath.Join(escaped(folder), filepath.FromSlash(pattern))) // the pattern is valid
+			found = append(found, matches...)
+		}
 		found = slices.DeleteFunc(found, func(name string) bool { return strings.HasSuffix(name, ".nested.template.json") })
-		if err == nil && len(found) > 0 {
+		if len(found) > 0 {
 			return found[:min(len(found), maxInFolder)], nil
 		}
 	}

@@ -50,6 +50,7 @@ func TestProjects(t *testing.T) {
 			function QuoteSeven nodejs22.x index.handler in the template NAME=Seven
 			schedule Nightly of quotes: 0 2 * * * {"nightly":true}
 			schedule mondays of quotes: TZ=Europe/Rome 0 9 * * 1 {"week":1}
+			schedule weekly of quotes: @every 168h {"week":7}
 			the schedule romans is left out: cron(0 9 ? * 2#1 *): 2#1 cannot be expressed in Ebb`, nil},
 		{"reports", `
 			machine weekly-report: Collect Render Signed Sign Send

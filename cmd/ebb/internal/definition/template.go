@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -116,10 +117,18 @@ func (s *Source) takeText(m *template.Machine, most int) {
 // takeFile uses another file as the definition, which a template names. It is read like all files that definitions
 // name.
 func (s *Source) takeFile(m *template.Machine, loader *Loader, most int) {
-	name, text, err := readFirst(loader, m.File.Names)
+	names, hint := m.File.Names, ""
+	if m.File.Key != "" {
+		hint = " (name a folder with the files of the bucket: --allow file:///FOLDER/)"
+		for _, folder := range loader.folders {
+			names = append(names, filepath.Join(folder, filepath.FromSlash(m.File.Key)),
+				filepath.Join(folder, path.Base(m.File.Key)))
+		}
+	}
+	name, text, err := readFirst(loader, names)
 	if err != nil {
 		s.fail(m.File.Place, "the file "+strconv.Quote(filepath.ToSlash(name))+" of the definition cannot be read: "+
-			err.Error())
+			err.Error()+hint)
 		return
 	}
 	s.File = name

@@ -37,6 +37,7 @@ type File struct {
 	document.Place
 
 	Names []string // of which the first that can be read is meant
+	Key   string   // of the object in a bucket; "" if it is none
 }
 
 // addMachine adds a state machine.
@@ -76,7 +77,7 @@ func (e *evaluator) define(m *Machine, r *resource) {
 	case written != nil:
 		m.Text = e.definitionText(written)
 	case uri.Says() != "":
-		m.File = &File{uri.Place, []string{e.path(uri.Text)}}
+		m.File = &File{Place: uri.Place, Names: []string{e.path(uri.Text)}}
 	case bucket != nil:
 		m.File = e.stored(bucket)
 	}
@@ -91,7 +92,7 @@ func (e *evaluator) stored(bucket *document.Document) *File {
 	}
 	return &File{bucket.Place, []string{
 		e.path(key), e.path(path.Base(key)), e.path("asset." + path.Base(key)),
-	}}
+	}, key}
 }
 
 // definitionText returns the text of a property, with the place where it is written if that can be told.

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -36,7 +37,14 @@ func (e *evaluator) schedule(at document.Place, s Schedule, expression, zone str
 // addSchedule adds a schedule of EventBridge Scheduler.
 func (e *evaluator) addSchedule(r *resource) {
 	target := e.property(r, "Target")
-	machine, input := e.machineNamed(e.say(target.Get("Arn"))), e.say(target.Get("Input"))
+	arn, input := e.say(target.Get("Arn")), e.say(target.Get("Input"))
+	if strings.HasSuffix(arn, ":scheduler:::aws-sdk:sfn:startExecution") {
+		var call struct{ StateMachineArn, Input string } // the names are AWS's
+		if json.Unmarshal([]byte(input), &call) == nil {
+			arn, input = call.StateMachineArn, call.Input
+		}
+	}
+	machine := e.machineNamed(arn)
 	if machine == "" {
 		return // it is for something else
 	}
