@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl/internal/check"
 	"github.com/ebbflow/ebb/flow/asl/internal/saga"
 	"github.com/ebbflow/ebb/flow/internal/definition"
 	"github.com/ebbflow/ebb/internal/jsontext"
@@ -12,12 +13,14 @@ import (
 // Plain returns a definition in plain States Language, which AWS runs. The machine undoes with Catch, Choice and Task
 // states what Ebb undoes by Revert, with the same inputs. notes say what it does otherwise.
 //
-// If the definition is not legal, or a part of it has no plain form, the error is [flow.Diagnostics].
+// Placeholders, such as ${PayArn}, stay. If the definition is not legal, or a part of it has no plain form, the error is
+// [flow.Diagnostics].
 func Plain(name string, text []byte, opts ...Option) (written []byte, notes flow.Diagnostics, err error) {
-	m, err := Parse(name, text, opts...)
-	if err != nil {
-		return nil, nil, err
+	machine, problems := check.Definition(name, text, chosen(opts))
+	if illegal := problems.Of(flow.SeverityError); len(illegal) > 0 {
+		return nil, nil, illegal
 	}
+	m := &Machine{machine: machine}
 	root, err := jsontext.Parse(text, definition.MaxNesting)
 	if err != nil {
 		return nil, nil, fmt.Errorf("asl: %s: %w", name, err)
