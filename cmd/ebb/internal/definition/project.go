@@ -252,7 +252,8 @@ func (p *Project) templatesAt(folder string) ([]string, error) {
 	}
 	for _, patterns := range [][]string{
 		{"cdk.out/*.template.json", "cdk.out/assembly-*/*.template.json"},
-		{".serverless/cloudformation-template-update-stack.json"}, {"*.template.json"},
+		{".serverless/cloudformation-template-update-stack.json"},
+		{"*.template.json"},
 	} {
 		var found []string
 		for _, pattern := range patterns {

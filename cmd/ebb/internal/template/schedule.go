@@ -39,7 +39,10 @@ func (e *evaluator) addSchedule(r *resource) {
 	target := e.property(r, "Target")
 	arn, input := e.say(target.Get("Arn")), e.say(target.Get("Input"))
 	if strings.HasSuffix(arn, ":scheduler:::aws-sdk:sfn:startExecution") {
-		var call struct{ StateMachineArn, Input string } // the names are AWS's
+		var call struct {
+			StateMachineArn string `json:"StateMachineArn"`
+			Input           string `json:"Input"`
+		}
 		if json.Unmarshal([]byte(input), &call) == nil {
 			arn, input = call.StateMachineArn, call.Input
 		}
