@@ -13,8 +13,8 @@ import (
 // Plain returns a definition in plain States Language, which AWS runs. The machine undoes with Catch, Choice and Task
 // states what Ebb undoes by Revert, with the same inputs. notes say what it does otherwise.
 //
-// Placeholders, such as ${PayArn}, stay. If the definition is not legal, or a part of it has no plain form, the error is
-// [flow.Diagnostics].
+// Placeholders, such as ${PayArn}, stay. If the definition is not legal, or a part of it has no plain form, the error
+// is [flow.Diagnostics].
 func Plain(name string, text []byte, opts ...Option) (written []byte, notes flow.Diagnostics, err error) {
 	machine, problems := check.Definition(name, text, chosen(opts))
 	if illegal := problems.Of(flow.SeverityError); len(illegal) > 0 {
