@@ -28,7 +28,9 @@ const (
 // Handler returns the operations Invoke, ListFunctions, GetFunction and GetFunctionConfiguration of AWS Lambda's API.
 // It verifies no signature: the program decides who reaches it. Requests can only call functions that the server was
 // given.
-func (s *Server) Handler() http.Handler {
+func (s *Server) Handler() http.Handler { return s.handler }
+
+func (s *Server) newHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+Prefix+"{name}/invocations", s.invoke)
 	mux.HandleFunc("GET "+Prefix+"{$}", s.list)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"reflect"
 	"slices"
@@ -50,6 +51,7 @@ type Server struct {
 	ctx     context.Context //nolint:containedctx // of all processes, until Close
 	cancel  context.CancelFunc
 	jobs    chan *job
+	handler http.Handler
 	running sync.WaitGroup
 
 	mu          sync.Mutex
@@ -91,6 +93,7 @@ func New(c Config) (*Server, error) {
 	if err := s.Set(c.Functions); err != nil {
 		return nil, err
 	}
+	s.handler = s.newHandler()
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	_ = s.ctx.Done() // the channel is made here, not in the bubble of a caller
 	s.running.Go(s.offerJobs)
