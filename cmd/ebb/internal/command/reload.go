@@ -14,7 +14,9 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/internal/backend"
 	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server/sfn"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // files are the files of definitions that a server is given, and what is in them.
@@ -30,6 +32,7 @@ type given struct {
 	deployed []*definition.Definition
 	projects []*definition.Project // that have them
 	broken   error                 // what could not be read
+	own      map[string]bool       // the hashes of all definitions that were ever read: runs may still be on them
 	again    bool                  // the files were read before
 }
 
@@ -53,7 +56,12 @@ func (f *files) read(s *session.Session) error {
 			d.Definitions = append(d.Definitions, old)
 		}
 	}
-	f.have = given{d.Definitions, d.Projects, d.Broken, f.have.deployed != nil}
+	own := map[string]bool{}
+	maps.Copy(own, f.have.own)
+	for _, def := range d.Definitions {
+		own[def.Hash] = true
+	}
+	f.have = given{d.Definitions, d.Projects, d.Broken, own, f.have.deployed != nil}
 	return nil
 }
 
@@ -85,6 +93,34 @@ const (
 type stamp struct {
 	changed time.Time
 	size    int64
+}
+
+// schedules returns the names of the schedules of all templates.
+func (g *given) schedules() map[string]bool {
+	names := map[string]bool{}
+	for _, p := range g.projects {
+		for _, t := range p.Templates {
+			for i := range t.Schedules {
+				names[t.Schedules[i].Name] = true
+			}
+		}
+	}
+	return names
+}
+
+// removeSchedules removes the schedules that the templates do not have any more.
+func (s subcommands) removeSchedules(ctx context.Context, store backend.Store, before, now map[string]bool) error {
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if now[name] {
+			continue
+		}
+		ctx := s.Audited(ctx, "remove", "schedule "+name)
+		err := jobs.New(store, jobs.Policy{}).RemoveSchedule(ctx, name)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
 }
 
 // stamps returns the stamps of the files that were read.
@@ -122,6 +158,7 @@ func (s subcommands) follow(ctx context.Context, store backend.Store, machines *
 			continue
 		}
 		seen = now
+		before := have.schedules()
 		err := w.files.read(s.Session)
 		var loaded []string
 		if err == nil {
@@ -131,7 +168,11 @@ func (s subcommands) follow(ctx context.Context, store backend.Store, machines *
 			err = w.functions.Set(s.runnable(w.given().projects))
 		}
 		have = w.given()
-		if failed := errors.Join(err, have.broken); failed != nil {
+		failed := errors.Join(err, have.broken)
+		if failed == nil {
+			failed = s.removeSchedules(ctx, store, before, have.schedules())
+		}
+		if failed != nil {
 			s.Logger().Error(logevent.DefinitionsReloadFailed, "error", failed)
 		} else {
 			s.Logger().Info(logevent.DefinitionsReloaded, "loaded", strings.Join(loaded, ", "))

@@ -40,8 +40,7 @@ const httpTask = "arn:aws:states:::http:invoke"
 func (w *serving) isForeign(ctx context.Context, store storage.NamedRecords, run *storage.Run, m definition.Machine,
 ) (bool, error) {
 	if sfn.IsExecution(run) {
-		isOwn := func(d *definition.Definition) bool { return d.Hash == run.Definition }
-		return !slices.ContainsFunc(w.given().deployed, isOwn), nil
+		return !w.given().own[run.Definition], nil
 	}
 	if m == nil || run.Definition == "" ||
 		!slices.ContainsFunc(m.Uses(), func(use definition.TaskUse) bool { return strings.HasPrefix(use.Task, httpTask) }) {
