@@ -65,7 +65,7 @@ func (s *store) evict(ctx context.Context, w *session, id string) error {
 		}
 	}
 	if found.Runs > 0 {
-		s.log.Info(logevent.Takeover, logevent.Attributes("owner", id, "pid", process.PID, "host", process.Host, "runs",
+		s.log.Warn(logevent.Takeover, logevent.Attributes("owner", id, "pid", process.PID, "host", process.Host, "runs",
 			found.Runs)...)
 	}
 	s.deaths.Add(1)
