@@ -43,6 +43,9 @@ func (p *Project) addFile(file string, text []byte, how *Reading) error {
 	if err == nil && d != nil && template.IsTemplate(d) {
 		return p.addTemplate(file, d, s.Lines, how)
 	}
+	if err == nil && d != nil && d.Get("AWSTemplateFormatVersion") != nil {
+		return fmt.Errorf("%s: the template has no Resources", file)
+	}
 	if filled, edits, unused := template.Fill(string(text), how.Template.Values, maxFile); err == nil {
 		if unused != nil {
 			return fmt.Errorf("%s: %w", file, unused)
