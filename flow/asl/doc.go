@@ -40,7 +40,7 @@
 // Ebb extends the language by one field, which [Strict] refuses: Revert. In a Task state it defines how the state
 // is undone: a resource, or an object with Resource, Parameters or Arguments and Retry. False means that the state
 // is a pivot. [Machine.Undo] defines the input of the undo task. In a catcher, Revert names what is undone before
-// the machine continues.
+// the machine continues. [Plain] writes a machine without Revert, for AWS.
 //
 // # History
 //
