@@ -290,7 +290,12 @@ func (c *serving) wanted(ctx context.Context, of Ref, input func() (atom.Value, 
 			return v.root, "", nil
 		}
 	}
-	def, err := backend.FindDefinition(ctx, c.store, of.Flow, of.Version)
+	var def storage.Definition
+	if of.Version == 0 {
+		def, err = backend.CurrentDefinition(ctx, c.store, of.Flow)
+	} else {
+		def, err = backend.FindDefinition(ctx, c.store, of.Flow, of.Version)
+	}
 	if err == nil {
 		root, err := c.defined(ctx, def.Hash)
 		return root, def.Hash, err

@@ -65,7 +65,7 @@ func TestLostOutput(t *testing.T) {
 		"demo": exit.Success,
 	}
 	show := []string{
-		"run --detach ok.asl.json", "post ok.asl.json", "jobs", "jobs -o json", "schedule", "schedule -o json", "schedule add t @daily ok.asl.json", "limit", "limit -o json",
+		"run --detach ok.asl.json", "post ok.asl.json", "jobs", "jobs -o json", "schedule", "schedule -o json", "schedule add t @daily ok.asl.json", "limit", "limit -o json", "definitions", "definitions -o json", "definitions show ok",
 		"show r", "show -o json r", "why r", "why -o json r", "history r", "history -o json r", "history --events r", "audit", "audit -o json", "bulk cancel flow:x", "bulk cancel --dry-run flow:x", "waiting", "waiting -o json", "list", "list -o json", "validate ok.asl.json",
 		"validate -o json ok.asl.json", "validate --schema", "graph ok.asl.json", "graph --format dot r", "plain ok.asl.json", "test", "test -o json ok.asl.json", "test-state state.json", "test-state -o json state.json", "prune --dry-run --keep 0s", "backup -o json b.db", "backup b2.db", "migrate status", "doctor",
 		"doctor -o json", "version", "version -o json", "top", "processes", "completion bash", "completion zsh", "completion fish", "completion powershell", "help", "--help", "help run", "run --help", "",

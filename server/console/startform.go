@@ -121,15 +121,18 @@ func (c *console) startFields(
 	return all, members
 }
 
-// inputSchema returns the JSON Schema of the input of a flow, of the version that the form names or else of the newest;
-// "" if there is none.
+// inputSchema returns the JSON Schema of the input of a flow, of the version that the form names or else of the
+// current one; "" if there is none.
 func (c *console) inputSchema(ctx context.Context, v *visit, flow string) (string, error) {
 	text := cmp.Or(v.form.Get("f.version"), v.query.Get("f.version"), "0")
 	version, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return "", nil //nolint:nilerr // there is no such version
 	}
-	def, err := backend.FindDefinition(ctx, c.store, flow, version)
+	def, err := backend.CurrentDefinition(ctx, c.store, flow)
+	if version != 0 {
+		def, err = backend.FindDefinition(ctx, c.store, flow, version)
+	}
 	switch {
 	case err == nil:
 		return c.schemaOf(ctx, v, def.Hash), nil

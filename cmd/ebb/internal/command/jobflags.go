@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -58,7 +56,7 @@ func (s subcommands) job(text string, f *jobFlags) (job jobs.Job, what *flowArgu
 type flowArgument struct {
 	text    string
 	name    string
-	version int64                    // 0 means the newest
+	version int64                    // 0 means the current one
 	defs    []*definition.Definition // of a file: the definition, and then the definitions that it runs
 }
 
@@ -74,13 +72,11 @@ func (s subcommands) flowArgument(text string) (*flowArgument, error) {
 		}
 		w.defs = deployed.Definitions
 		w.name = w.defs[0].Name
-	} else if before, number, ok := strings.Cut(text, "@"); ok {
-		w.name = before
-		if w.version, err = strconv.ParseInt(number, 10, 64); err != nil || w.version < 1 {
-			return nil, exit.Usagef("%s: want FLOW@VERSION, with a number from 1 on", text)
-		}
+		return w, nil
 	}
-	return w, nil
+	var err error
+	w.name, w.version, err = cutVersion(text)
+	return w, err
 }
 
 // withFlow calls f with the store. A flow that is not in files is in a database that exists.

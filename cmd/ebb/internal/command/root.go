@@ -51,7 +51,8 @@ func Root(s *session.Session) *cobra.Command {
 	add("See runs", c.watchable(c.listCommand()), c.watchable(c.waitingCommand()), c.watchable(c.processesCommand()),
 		c.watchable(c.showCommand()), c.watchable(c.whyCommand()), c.historyCommand(), c.graphCommand(),
 		c.auditCommand(), c.topCommand(), c.consoleCommand())
-	add("Keep the database", c.pruneCommand(), c.backupCommand(), c.migrateCommand(), c.doctorCommand())
+	add("Keep the database", c.pruneCommand(), c.backupCommand(), c.migrateCommand(), c.doctorCommand(),
+		c.definitionsCommand())
 	add("Check definitions", c.validateCommand(), c.testCommand(), c.testStateCommand(), c.plainCommand())
 	add("Begin and measure", c.demoCommand(), c.manCommand(), c.benchCommand(), c.versionCommand())
 	for _, cmd := range root.Commands() {

@@ -49,13 +49,13 @@ func (c *Catalog) Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 	return flow.Growing(run.Flow, m), nil
 }
 
-// Complete implements [engine.CompletingCatalog]. A run of a flow that the first run does not know begins on the newest
-// stored definition of that name, and stays on it.
+// Complete implements [engine.CompletingCatalog]. A run of a flow that the first run does not know begins on the
+// current stored definition of that name, and stays on it.
 func (c *Catalog) Complete(ctx context.Context, run *storage.Run) error {
 	if _, err := c.MachineOf(ctx, run); run.Definition != "" || !errors.Is(err, storage.ErrNotFound) {
 		return nil // a machine that is found, but cannot be made, fails the run
 	}
-	def, err := backend.FindDefinition(ctx, c.Store, run.Flow, 0)
+	def, err := backend.CurrentDefinition(ctx, c.Store, run.Flow)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
