@@ -151,6 +151,7 @@ var structureCases = []ruleCase{
 	},
 	{rule: "delimiters", bad: inJSONata(`{"Type": "Succeed", "Output": "1 %}"}`), good: inJSONata(`{"Type": "Succeed", "Output": "1%"}`), schema: true},
 	{rule: "not-evaluated", bad: inJSONata(`{"Type": "Succeed", "Output": " {% 1 %}"}`), good: inJSONata(`{"Type": "Succeed", "Output": "{% 1 %}"}`)},
+	{rule: "type", bad: inJSONata(`{"Type": "Wait", "Seconds": "$states.input.s", "End": true}`), good: inJSONata(`{"Type": "Wait", "Seconds": "{% $states.input.s %}", "End": true}`), schema: true},
 	{rule: "not-evaluated", bad: inJSONata(`{"Type": "Succeed", "Output": {"x": "$states.input.x"}}`), good: inJSONata(`{"Type": "Succeed", "Output": {"x": "$LATEST"}}`)},
 	{rule: "not-evaluated", bad: inJSONata(`{"Type": "Succeed", "Output": {"x.$": "$.x"}}`), good: inJSONata(`{"Type": "Succeed", "Output": {"x": 1}}`)},
 	{

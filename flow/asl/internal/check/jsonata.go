@@ -205,9 +205,8 @@ func (c *checker) addTo(d *expression.Document, text []byte, n *node) []byte {
 		}
 		return append(text, '}')
 	case jsontext.String:
-		if unbraced.MatchString(n.Str) {
-			c.Fixf(ruleNotEvaluated, n, fmt.Sprintf(`write "{%% %s %%}"`, jsontext.Cut(n.Str)),
-				"%s looks like an expression but is taken as it stands", nameOf(n))
+		if fix := c.braces(n); fix != "" {
+			c.Fixf(ruleNotEvaluated, n, fix, "%s looks like an expression but is taken as it stands", nameOf(n))
 		}
 		return jsontext.AppendString(text, n.Str)
 	case jsontext.Null:
@@ -220,6 +219,14 @@ func (c *checker) addTo(d *expression.Document, text []byte, n *node) []byte {
 // unbraced matches what looks like an expression outside of {% and %}: $states, a member of a variable, a call, a path.
 // It does not match names such as $LATEST.
 var unbraced = regexp.MustCompile(`^\$(states\b|\$?[.\[]|[a-z]\w*([.\[]|\(.*\)$))`)
+
+// braces returns the fix for a text in JSONata that looks like an expression; "" for other values.
+func (c *checker) braces(n *node) string {
+	if c.language != syntax.JSONata || n.Kind != jsontext.String || !unbraced.MatchString(n.Str) {
+		return ""
+	}
+	return fmt.Sprintf(`write "{%% %s %%}"`, jsontext.Cut(n.Str))
+}
 
 // jsonPathField warns of a field that looks as if its value were evaluated as JSONPath.
 func (c *checker) jsonPathField(m jsontext.Member) {
@@ -258,7 +265,7 @@ func (itemsRule) read(c *checker, n *node) *syntax.Items {
 	q, is := c.query(n)
 	switch {
 	case !is:
-		c.Valuef(ruleType, n, "%s must be an array, an object, or an expression between {%% and %%}", nameOf(n))
+		c.Fixf(ruleType, n, c.braces(n), "%s must be an array, an object, or an expression between {%% and %%}", nameOf(n))
 	case q != nil:
 		return &syntax.Items{Payload: q, At: q.At}
 	}

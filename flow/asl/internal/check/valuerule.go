@@ -141,7 +141,7 @@ func (c *checker) pathFix(n *node) string {
 	case c.language == syntax.JSONPath && looksEvaluated(n):
 		return fixLanguage
 	case n.Kind != jsontext.String || !looksDynamic(n.Str):
-		return ""
+		return c.braces(n)
 	case c.language == syntax.JSONata:
 		return "for what is to be evaluated, write {% … %}"
 	}
