@@ -52,6 +52,7 @@ func Write(root *jsontext.Node) (text []byte, notes, refused []Note) {
 	w.notef("", "AWS undoes nothing if the execution is stopped, or ends by TimeoutSeconds")
 	w.notef("", "what was done is kept in variables, of which AWS takes 256 KiB each and 10 MiB together")
 	w.notef("", "nothing is undone if a Pass, Choice, Wait or Succeed state fails by itself: none has a Catch")
+	w.notef("", "nothing is undone after States.Runtime or States.DataLimitExceeded, which no Catch of AWS handles")
 	out := w.level(machine, false)
 	return encode(out), w.notes, w.refused
 }
