@@ -31,7 +31,7 @@ func (s *scope) revertible(name string, state *object, language string, by *obje
 	s.keepsInput(name, state, language)
 	s.reverts = append(s.reverts, revert{name, language == jsonata, by})
 	s.known(name, text(by, "Resource"))
-	if text(by, "Resource") == text(state, "Resource") {
+	if same := text(state, "Resource"); text(by, "Resource") == same && !strings.Contains(same, ":states:::") {
 		s.notef(name, "its own resource is called to undo it, and knows that only by its input")
 	}
 
