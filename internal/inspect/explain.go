@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
@@ -192,15 +191,9 @@ func same(a, b *atom.Failure) bool {
 func (x *explanation) step(a *storage.Atom) (draw.TraceStep, error) {
 	in, err := x.given(a)
 	s := draw.TraceStep{ID: a.Path, State: string(a.Status()), Before: x.before(a.Path), In: in}
-	var notes []string
-	if a.Attempt > 1 {
-		notes = append(notes, fmt.Sprintf("attempt %d", a.Attempt))
+	if a.Attempt > 1 { // show and history say how long it took
+		s.Note = fmt.Sprintf("attempt %d", a.Attempt)
 	}
-	if took := a.EndedAt.Sub(a.StartedAt); took >= time.Millisecond &&
-		(a.State == states.TaskSuccess || a.State == states.TaskFailure) {
-		notes = append(notes, "took "+FormatDuration(took))
-	}
-	s.Note = strings.Join(notes, ", ")
 	if f := a.Failure; f != nil && a.Ended != grow.EndValue {
 		s.Why = append(s.Why, reason(f))
 		s.Stack = f.Stack
