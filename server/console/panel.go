@@ -49,6 +49,15 @@ func (p *runPage) chosenAtom(ctx context.Context) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.Kind == storage.KindFork && place.Run.ID == p.run.ID { // its own values are those of the language
+		visit, err := p.chosenVisit(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if visit != nil {
+			return fragment{el("h2", words(a.Path+" "), chip(inspect.AtomOf(&place.Run, &a).Status)), visit}, nil
+		}
+	}
 	attempts, err := p.attempts(ctx, &place.Run, &a)
 	if err != nil {
 		return nil, err
