@@ -10,7 +10,7 @@ import (
 )
 
 // fileBlocks are the programs of a page that begin with the name of their file.
-var fileBlocks = regexp.MustCompile("(?ms)^```[a-z]+\n(?:#|//) ([a-z_]+[.a-z]+)\n(.*?)^```")
+var fileBlocks = regexp.MustCompile("(?ms)^```[a-z]+\n(?:#|//) ([A-Za-z_]+[.a-z]+)\n(.*?)^```")
 
 // recipe writes the files of a page to a folder, and returns it.
 func recipe(t *testing.T) string {
@@ -75,5 +75,33 @@ func TestNodeTest(t *testing.T) {
 	}
 	if out := follow(t, dir, "node", "--test", "hello.test.mjs"); !strings.Contains(out, "pass 1") {
 		t.Error(out)
+	}
+}
+
+// missingLibrary matches what the compiler of Java says about names of libraries that are not here.
+var missingLibrary = regexp.MustCompile(`package \S+ does not exist|cannot find symbol`)
+
+// TestJavaParses compiles the program in Java of the page: nothing is wrong with it but that its libraries are not here.
+func TestJavaParses(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("javac"); err != nil {
+		t.Skip("needs javac: install default-jdk-headless")
+	}
+	dir := recipe(t)
+	cmd := exec.CommandContext(bounded(t), "javac", "-d", t.TempDir(), filepath.Join(dir, "HelloTest.java"))
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Error("it was compiled without its libraries")
+	}
+	found := 0
+	for line := range strings.Lines(string(out)) {
+		if _, what, is := strings.Cut(line, " error: "); is {
+			if found++; !missingLibrary.MatchString(what) {
+				t.Error(line)
+			}
+		}
+	}
+	if found == 0 {
+		t.Errorf("no error is named: %s", out)
 	}
 }
