@@ -131,6 +131,7 @@ func (w *stormWorld) round(ctx context.Context, round int, scripts []script, m s
 	defer func() { stop(); workers.Wait() }()
 	var plays []*play
 	var all sync.WaitGroup
+	defer all.Wait() // also if a process does not start
 	var mu sync.Mutex
 	for i, s := range scripts {
 		if m.kill == "between" {

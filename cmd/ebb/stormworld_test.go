@@ -102,11 +102,13 @@ func (w *stormWorld) start(i int) {
 			w.Fatal(err)
 		}
 		p.members = append(p.members, cmd)
-		first, err := bufio.NewReader(said).ReadString('\n')
-		if err != nil || !strings.Contains(first, "serving") {
-			w.Fatalf("%v said %q (%v)", args, first, err)
+		lines := bufio.NewReader(said)
+		for line := ""; !strings.Contains(line, "serving"); { // it may warn of one that died
+			if line, err = lines.ReadString('\n'); err != nil {
+				w.Fatalf("%v said %q at last (%v)", args, line, err)
+			}
 		}
-		go io.Copy(io.Discard, said) //nolint:errcheck // it ends with the process
+		go io.Copy(io.Discard, lines) //nolint:errcheck // it ends with the process
 	}
 	p.runs.Store(true)
 }
