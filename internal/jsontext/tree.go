@@ -1,5 +1,7 @@
 package jsontext
 
+import "encoding/json"
+
 // Decode returns the tree of a JSON text: nil, bool, string, []any and map[string]any. For numbers, it returns the
 // result of number for their literals. The error is *[Error].
 func Decode(text []byte, maxDepth int, number func(literal string) any) (any, error) {
@@ -68,4 +70,30 @@ func (r *Reader) tree(depth int, number func(string) any, ordered bool) (any, er
 		return nil, err
 	}
 	return word == "true", nil
+}
+
+// Tree returns the value of a node: nil, bool, json.Number, string, []any or *[OrderedMap].
+func (n *Node) Tree() any {
+	switch n.Kind {
+	case Bool:
+		return n.IsTrue()
+	case Number:
+		return json.Number(n.Str)
+	case String:
+		return n.Str
+	case Array:
+		array := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			array[i] = item.Tree()
+		}
+		return array
+	case Object:
+		o := NewOrderedMap(len(n.Members))
+		for _, m := range n.Members {
+			o.Set(m.Name, m.Value.Tree())
+		}
+		return o
+	default:
+		return nil
+	}
 }

@@ -82,7 +82,7 @@ func (s *Server) describe(ctx context.Context, machine string, r *revision, incl
 		return out, fmt.Errorf("sfn: the definition of the machine %q: %w", machine, err)
 	}
 	out.Definition = string(def.Text)
-	if m, err := asl.Parse(machine, def.Text, asl.Accepted()); err == nil {
+	if m, err := asl.Parse(machine, def.Text, asl.Accepted(), asl.Placeholders()); err == nil {
 		out.Variables = m.VariableReferences()
 	}
 	return out, nil

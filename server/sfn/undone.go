@@ -24,17 +24,20 @@ func (s *Server) undone(ctx context.Context, run *storage.Run) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if e.Kind != storage.EntryAtom || states.Task(e.To) != states.TaskReverted || e.Path == "/" {
+			continue
+		}
 		holds := func(path string) bool {
 			return strings.HasPrefix(path, e.Path+"/") || strings.HasPrefix(path, e.Path+"[")
 		}
-		if e.Kind == storage.EntryAtom && states.Task(e.To) == states.TaskReverted && e.Path != "/" &&
-			!slices.ContainsFunc(paths, holds) { // a Parallel or Map, and the machine, come after what is inside
-			if len(paths) == maxUndone {
-				paths = append(paths, "…")
-				break
-			}
-			paths = append(paths, e.Path)
+		if slices.ContainsFunc(paths, holds) { // a Parallel or Map comes after what is inside
+			continue
 		}
+		if len(paths) == maxUndone {
+			paths = append(paths, "…")
+			break
+		}
+		paths = append(paths, e.Path)
 	}
 	reason := "Execution was undone by Ebb and cannot be redriven"
 	if len(paths) > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 )
 
-// maxCompared bounds the names that are compared in this way. Those beyond differ, if they are not the same by number.
+// maxCompared bounds the names of which differences are found in this way. Further ones are compared one by one.
 const maxCompared = 1000
 
 // judgeNames compares names in order. It reports each name that is missing, and each that is not expected.

@@ -132,7 +132,7 @@ func (c *checker) comparison(n *node, m jsontext.Member, o expression.Operator) 
 	if isPathOperator(m.Name) {
 		return &expression.Comparison{Operator: o, Path: c.path(v)}
 	}
-	literal := treeOf(v)
+	literal := v.Tree()
 	if !o.Operand.Accepts(literal) && !hasPlaceholder(c, v) {
 		fix := ""
 		if _, paths := expression.Operators[m.Name+"Path"]; paths {

@@ -173,7 +173,7 @@ func (c *checker) document(n *node) expression.Payload {
 	switch {
 	case len(d.Queries) == 0:
 		value, err := jsonata.Decode(rest)
-		return expression.Fixed{Value: data.ConstantOf(atom.FromJSON(rest), treeOf(n), value, err == nil)}
+		return expression.Fixed{Value: data.ConstantOf(atom.FromJSON(rest), n.Tree(), value, err == nil)}
 	case n.Kind == jsontext.String:
 		return d.Queries[0]
 	}
@@ -258,7 +258,7 @@ func (conditionRule) read(c *checker, n *node) expression.Test {
 type itemsRule struct{}
 
 func (itemsRule) read(c *checker, n *node) *syntax.Items {
-	text := expression.Plain(treeOf(n))
+	text := expression.Plain(n.Tree())
 	if n.Kind == jsontext.Array || n.Kind == jsontext.Object {
 		return &syntax.Items{Payload: c.document(n), At: c.place(n, text)}
 	}

@@ -132,7 +132,7 @@ func (payloadRule) read(c *checker, n *node) expression.Payload {
 	if t := c.template(n); t != nil {
 		return t
 	}
-	return expression.Fixed{Value: data.Constant(treeOf(n))}
+	return expression.Fixed{Value: data.Constant(n.Tree())}
 }
 
 // template reads a payload template of JSONPath; nil if it contains nothing to evaluate.
@@ -178,7 +178,7 @@ func (c *checker) template(n *node) *expression.Template {
 // orConstant returns t or, if it is nil, a constant template.
 func orConstant(t *expression.Template, n *node) *expression.Template {
 	if t == nil {
-		return &expression.Template{Constant: data.Constant(treeOf(n))}
+		return &expression.Template{Constant: data.Constant(n.Tree())}
 	}
 	return t
 }

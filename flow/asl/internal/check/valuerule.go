@@ -2,7 +2,6 @@ package check
 
 import (
 	"cmp"
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -15,32 +14,6 @@ import (
 	"github.com/ebbflow/ebb/flow/internal/definition"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
-
-// treeOf returns the value of a node without evaluation.
-func treeOf(n *node) any {
-	switch n.Kind {
-	case jsontext.Bool:
-		return n.Str == "true"
-	case jsontext.Number:
-		return json.Number(n.Str)
-	case jsontext.String:
-		return n.Str
-	case jsontext.Array:
-		array := make([]any, len(n.Items))
-		for i, item := range n.Items {
-			array[i] = treeOf(item)
-		}
-		return array
-	case jsontext.Object:
-		object := jsontext.NewOrderedMap(len(n.Members))
-		for _, m := range n.Members {
-			object.Set(m.Name, treeOf(m.Value))
-		}
-		return object
-	default:
-		return nil
-	}
-}
 
 // dynamicField returns the first member, at any depth, whose name ends in .$; nil if there is none.
 func dynamicField(n *node) *node {
@@ -248,5 +221,5 @@ func (resultRule) read(c *checker, n *node) *data.Value {
 		c.Fixf(ruleStaticResult, dynamic, "use Parameters for what is to be evaluated",
 			"Result is taken as it stands; %s is not evaluated", jsontext.Quote(dynamic.Key))
 	}
-	return data.Constant(treeOf(n))
+	return data.Constant(n.Tree())
 }

@@ -52,7 +52,7 @@ func (c *checker) variables(n *node) []syntax.Variable {
 	t := c.template(n)
 	for i, m := range n.Members {
 		if t == nil {
-			out[i] = syntax.Variable{Name: m.Name, Value: expression.Fixed{Value: data.Constant(treeOf(m.Value))}}
+			out[i] = syntax.Variable{Name: m.Name, Value: expression.Fixed{Value: data.Constant(m.Value.Tree())}}
 		} else {
 			out[i] = syntax.Variable{Name: t.Fields[i].Name, Value: t.Fields[i].Value.Payload()}
 		}

@@ -52,8 +52,7 @@ func (s *scope) fork(name string, state *object, language string) {
 		s.result(result, state, results)
 		return
 	}
-	pass := s.helper("Pass", "Output", results)
-	pass.Set("Output", "{% "+results+" %}")
+	pass := s.helper("Pass", "Output", "{% "+results+" %}")
 	if output, ok := state.Get("Output"); ok {
 		pass.Set("Output", renamed(output, statesResult, results))
 	}

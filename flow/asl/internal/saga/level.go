@@ -12,15 +12,12 @@ const (
 	jsonata  = "JSONata"
 )
 
-// language returns the QueryLanguage of an object, or that of what is around it.
-func language(o *object, around string) string {
+// languageOf returns the QueryLanguage that a machine or a state sets, or the default.
+func languageOf(o *object) string {
 	if own := text(o, "QueryLanguage"); own != "" {
 		return own
 	}
-	if around == "" {
-		return jsonPath
-	}
-	return around
+	return jsonPath
 }
 
 // A scope is a level that is being written: the machine, a branch or an iteration.
@@ -151,7 +148,7 @@ func (s *scope) languageOf(state *object) string {
 	if s.jsonata {
 		return jsonata
 	}
-	return language(state, "")
+	return languageOf(state)
 }
 
 // goesOn returns a state with its transitions.

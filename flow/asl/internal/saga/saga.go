@@ -39,8 +39,8 @@ type revert struct {
 // Write returns the plain form of a legal machine, notes on what it does otherwise, and what has no plain form. If
 // there is any of the latter, there is no plain machine.
 func Write(root *jsontext.Node) (text []byte, notes, refused []Note) {
-	machine, _ := treeOf(root).(*object)
-	w := &writer{prefix: "ebb", jsonata: language(machine, "") == jsonata, names: map[string]bool{}}
+	machine, _ := root.Tree().(*object)
+	w := &writer{prefix: "ebb", jsonata: languageOf(machine) == jsonata, names: map[string]bool{}}
 	for everything := string(encode(machine)); strings.Contains(everything, w.prefix); {
 		w.prefix += "_"
 	}
@@ -73,10 +73,16 @@ func with(notes []Note, n Note) []Note {
 	return append(notes, n)
 }
 
-// take reserves the names of all states.
+// take reserves the names of all states, and notes the resources that AWS does not have.
 func (w *writer) take(level *object) {
 	for name, state := range statesOf(level) {
 		w.names[name] = true
+		by, _ := state.Get("Revert")
+		for _, resource := range []string{text(state, "Resource"), text(revertOf(by), "Resource")} {
+			if resource != "" && !strings.HasPrefix(resource, "arn:") && !strings.HasPrefix(resource, "${") {
+				w.notef(name, "AWS has no resource %s: name a Lambda function, an activity or a service", resource)
+			}
+		}
 		for _, inner := range levelsOf(state) {
 			w.take(inner)
 		}

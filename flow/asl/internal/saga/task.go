@@ -10,7 +10,6 @@ import (
 // task adds the plain form of a Task.
 func (s *scope) task(name string, state *object, language string) {
 	by, reverts := state.Get("Revert")
-	s.known(name, text(state, "Resource"))
 	state = except(state, "Revert")
 	switch undo := revertOf(by); {
 	case undo != nil:
@@ -30,7 +29,6 @@ func (s *scope) task(name string, state *object, language string) {
 func (s *scope) revertible(name string, state *object, language string, by *object) {
 	s.keepsInput(name, state, language)
 	s.reverts = append(s.reverts, revert{name, language == jsonata, by})
-	s.known(name, text(by, "Resource"))
 	if same := text(state, "Resource"); text(by, "Resource") == same && !strings.Contains(same, ":states:::") {
 		s.notef(name, "its own resource is called to undo it, and knows that only by its input")
 	}
@@ -108,7 +106,6 @@ func (s *scope) keepsInput(name string, state *object, language string) {
 	} else {
 		keep.Set("ResultPath", nil)
 	}
-	keep.Set("Next", name)
 	if catch, ok := state.Get("Catch"); ok {
 		keep.Set("Catch", catch)
 	}
@@ -149,11 +146,4 @@ func untokened(v any) any {
 		return out
 	}
 	return v
-}
-
-// known notes a resource that AWS does not have.
-func (s *scope) known(state, resource string) {
-	if !strings.HasPrefix(resource, "arn:") && !strings.HasPrefix(resource, "${") {
-		s.notef(state, "AWS has no resource %s: name a Lambda function, an activity or a service", resource)
-	}
 }

@@ -1,38 +1,11 @@
 package saga
 
 import (
-	"encoding/json"
 	"iter"
 	"slices"
 
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
-
-// treeOf returns a value of a definition.
-func treeOf(n *jsontext.Node) any {
-	switch n.Kind {
-	case jsontext.Bool:
-		return n.IsTrue()
-	case jsontext.Number:
-		return json.Number(n.Str)
-	case jsontext.String:
-		return n.Str
-	case jsontext.Array:
-		array := make([]any, len(n.Items))
-		for i, item := range n.Items {
-			array[i] = treeOf(item)
-		}
-		return array
-	case jsontext.Object:
-		o := jsontext.NewOrderedMap(len(n.Members))
-		for _, m := range n.Members {
-			o.Set(m.Name, treeOf(m.Value))
-		}
-		return o
-	default:
-		return nil
-	}
-}
 
 // get returns a member that is an object; else nil.
 func get(o *object, name string) *object {

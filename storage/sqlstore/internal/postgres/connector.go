@@ -16,6 +16,7 @@ const crowded = 5 * time.Second
 // A connector makes connections as [Patiently] does.
 type connector struct{ driver.Connector }
 
+// Connect implements [driver.Connector].
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return Patiently(ctx, c.Connector.Connect)
 }

@@ -1,4 +1,4 @@
-package asl_test
+package saga_test
 
 import (
 	"context"
@@ -226,7 +226,7 @@ func plainly(t *testing.T, name string, text []byte) (compared int, problem stri
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"03_trip/trip.asl.json", "07_worker_python/checkout.asl.json"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "examples", name))
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "examples", name))
 		if err != nil {
 			t.Fatal(err)
 		}
